@@ -96,7 +96,9 @@ type CacheHint struct {
 type Snapshot struct {
 	Tools, Resources, Templates, Prompts []*Primitive
 
-	// Capabilities that some source of the endpoint announced.
+	// What some source of the endpoint announced; tools are always offered.
+	HasResources    bool // and templates
+	HasPrompts      bool
 	Completions     bool
 	Logging         bool
 	ResourceUpdates bool
