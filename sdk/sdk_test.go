@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -20,7 +21,17 @@ import (
 	"github.com/mcphost/mcphost/sdk/sdktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain also makes the test binary a plugin, and the parent of one, for the tests that need real processes.
+func TestMain(m *testing.M) {
+	switch os.Getenv("SDK_TEST_ROLE") {
+	case "plugin":
+		processPlugin().Main()
+	case "parent":
+		dyingParent()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // quiet is a plugin whose log goes to a buffer.
 func quiet(options ...sdk.Option) (*sdk.Plugin, *lockedBuffer) {
