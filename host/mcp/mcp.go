@@ -9,7 +9,9 @@ package mcp
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -124,6 +126,23 @@ type Endpoint struct {
 	Log       hclog.Logger
 
 	pages pages
+	info  [len(names)]atomic.Pointer[[]byte]
+
+	closeInit, closeOnce sync.Once
+	closing              chan struct{}
+}
+
+// Closing is closed when the endpoint begins to shut down: what stays open
+// for long ends itself in order.
+func (ep *Endpoint) Closing() <-chan struct{} {
+	ep.closeInit.Do(func() { ep.closing = make(chan struct{}) })
+	return ep.closing
+}
+
+// Close begins the shutdown; it does not wait. It may be called twice.
+func (ep *Endpoint) Close() {
+	ep.Closing()
+	ep.closeOnce.Do(func() { close(ep.closing) })
 }
 
 // An Implementation names a program, ours or a client's.
@@ -142,6 +161,9 @@ type Catalog interface {
 	GetPrompt(ctx context.Context, v View, name string, u *primitive.Use) (*primitive.PromptResult, error)
 	// Complete completes an argument of the prompt or template with the given key.
 	Complete(ctx context.Context, v View, k primitive.Kind, key string, c *primitive.Completion) (*primitive.CompletionResult, error)
+
+	// Readable reports whether a resource or a template of v answers for uri.
+	Readable(v View, uri string) bool
 
 	// Subscribe returns a subscription to the changes that c may see; the
 	// caller closes it. The catalog tells the sources which URIs are watched.
@@ -178,8 +200,14 @@ type Subscription interface {
 
 // A Sealer makes tokens that go through a client and come back unchanged or not at all.
 type Sealer interface {
-	Seal(purpose string, binding, payload []byte, expires int64) string
+	// Seal returns a token for payload that opens under the same purpose and
+	// binding only, until expires; the zero time is for ever.
+	Seal(purpose string, binding, payload []byte, expires time.Time) string
+	// Open returns the payload, false if the token does not verify.
 	Open(purpose string, binding []byte, token string) ([]byte, bool)
+	// Spend reports whether token is spent for the first time. It remembers
+	// until expires, within a bound, and only in this process.
+	Spend(token string, expires time.Time) bool
 }
 
 // A Front takes what transports bring. [*server.Server] is it.

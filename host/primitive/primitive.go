@@ -74,6 +74,14 @@ type Primitive struct {
 	// Headers are the arguments that modern HTTP clients mirror into Mcp-Param headers.
 	Headers []HeaderParam
 
+	// CheckArguments says what is wrong with the arguments of a call, and
+	// CheckStructured with a structured result; nil accepts everything. Their
+	// errors are for clients.
+	CheckArguments, CheckStructured func(json []byte) error
+
+	// Matches reports whether a URI is one of a template; nil matches nothing.
+	Matches func(uri string) bool
+
 	// Source serves it.
 	Source Source
 }

@@ -1,0 +1,165 @@
+package server
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mcphost/mcphost/host/jsonrpc"
+	"github.com/mcphost/mcphost/host/mcp"
+)
+
+// A call is one request in flight. It is the way back of its exchange as well:
+// once the client has cancelled the request or it has been answered, nothing
+// more is sent for it.
+type call struct {
+	key    callID
+	ctx    context.Context //nolint:containedctx // it is the life of the request
+	cancel context.CancelFunc
+	out    mcp.Responder
+	method string
+	closed atomic.Bool // cancelled by the client, or answered
+}
+
+var _ mcp.Responder = (*call)(nil)
+
+// Notify implements [mcp.Responder].
+func (c *call) Notify(msg []byte) error {
+	if c.closed.Load() {
+		return context.Canceled
+	}
+	return c.out.Notify(msg)
+}
+
+// Reply implements [mcp.Responder].
+func (c *call) Reply(msg []byte, status int) {
+	if !c.closed.Swap(true) {
+		c.out.Reply(msg, status)
+	}
+}
+
+// track makes the request in x one in flight. An id that is in flight already
+// is refused: basic/index, "Requests", wants ids that do not repeat.
+func (s *Server) track(x *mcp.Exchange) (*call, *jsonrpc.Error) {
+	c := &call{key: callID{x.Conn, string(x.Message.ID)}, out: x.Out, method: x.Message.Method}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, dup := s.inFlight[c.key]; dup {
+		return nil, jsonrpc.Errorf(jsonrpc.InvalidRequest, "a request with this id is in flight")
+	}
+	c.ctx, c.cancel = context.WithCancel(context.Background()) //nolint:forbidigo // joined with the transport's context in Run
+	s.inFlight[c.key] = c
+	x.Out = c
+	return c, nil
+}
+
+// finish takes c out of those in flight.
+func (s *Server) finish(c *call) {
+	s.mu.Lock()
+	delete(s.inFlight, c.key)
+	s.mu.Unlock()
+	c.cancel()
+}
+
+// cancel ends the request named key, if there is one. initialize cannot be
+// cancelled (basic/utilities/cancellation).
+func (s *Server) cancel(key callID) {
+	s.mu.Lock()
+	c := s.inFlight[key]
+	s.mu.Unlock()
+	if c == nil || c.method == mcp.MethodInitialize.Name {
+		return
+	}
+	// Close before cancelling: nothing may be sent for it any more.
+	c.closed.Store(true)
+	c.cancel()
+}
+
+// slots bound the requests in work and those that wait to be.
+type slots struct {
+	free chan struct{}
+	long atomic.Int64 // open requests of the long kind
+
+	mu       sync.Mutex // guards reserved
+	reserved int
+
+	maxReserved int
+	maxLong     int64
+}
+
+func newSlots(l mcp.Limits) *slots {
+	s := &slots{
+		free:        make(chan struct{}, l.MaxConcurrentRequests),
+		maxReserved: l.MaxConcurrentRequests + l.MaxQueuedRequests,
+		maxLong:     int64(l.MaxSubscriptions),
+	}
+	return s
+}
+
+// A reservation is the place of one request among those in work or waiting.
+type reservation struct {
+	s    *slots
+	long bool
+	held bool // a slot; of the goroutine that runs the request
+}
+
+// reserve takes a place; it reports false if all are taken.
+func (s *slots) reserve(long bool) (*reservation, bool) {
+	if long {
+		if s.long.Add(1) > s.maxLong {
+			s.long.Add(-1)
+			return nil, false
+		}
+		return &reservation{s: s, long: true}, true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reserved >= s.maxReserved {
+		return nil, false
+	}
+	s.reserved++
+	return &reservation{s: s}, true
+}
+
+// wait returns when the request has a slot, or ctx is done.
+func (r *reservation) wait(ctx context.Context) error {
+	if r.long {
+		return ctx.Err()
+	}
+	select {
+	case r.s.free <- struct{}{}:
+		r.held = true
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// yield gives the slot away while a person is asked; resume takes one again.
+// The place stays taken, and bounds how many may wait for people.
+func (r *reservation) yield() (resume func()) {
+	if !r.held {
+		return func() {}
+	}
+	r.held = false
+	<-r.s.free
+	return func() {
+		r.s.free <- struct{}{}
+		r.held = true
+	}
+}
+
+// done gives the place back.
+func (r *reservation) done() {
+	if r.long {
+		r.s.long.Add(-1)
+		return
+	}
+	if r.held {
+		r.held = false
+		<-r.s.free
+	}
+	r.s.mu.Lock()
+	r.s.reserved--
+	r.s.mu.Unlock()
+}

@@ -1,0 +1,200 @@
+// Package registry holds the catalogs: which primitives are on offer now, under
+// which names each endpoint serves them, and which plugin is behind each.
+//
+// It is the one door to a plugin: every use passes an [Endpoint], which checks
+// arguments and results. It starts no plugin and knows no protocol. Readers
+// never block: each sees one snapshot, replaced in one step.
+package registry
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/mcphost/mcphost/host/events"
+	"github.com/mcphost/mcphost/host/primitive"
+	"github.com/mcphost/mcphost/host/schema"
+	"github.com/yosida95/uritemplate/v3"
+)
+
+// An Offer is what one plugin offers, under its own names. It must not change
+// once it was handed over.
+type Offer struct {
+	Tools, Resources, Templates, Prompts []*primitive.Primitive
+
+	// What the plugin announced.
+	HasResources, HasPrompts, Completions, Logging, ResourceUpdates bool
+
+	Instructions string
+	Lists        *primitive.CacheHint // nil: private, and to be asked again
+}
+
+func (o *Offer) list(k primitive.Kind) []*primitive.Primitive {
+	switch k {
+	case primitive.KindTool:
+		return o.Tools
+	case primitive.KindResource:
+		return o.Resources
+	case primitive.KindTemplate:
+		return o.Templates
+	case primitive.KindPrompt:
+		return o.Prompts
+	}
+	return nil
+}
+
+// A Registry holds the offers of all plugins and the endpoints over them. Its
+// methods may be called concurrently.
+type Registry struct {
+	log     hclog.Logger
+	schemas *schema.Cache
+
+	// onWatch tells a plugin which of its resources somebody watches. It must not block.
+	onWatch func(handle string, uris []string)
+
+	mu        sync.Mutex // guards what follows
+	offers    map[string]*Offer
+	endpoints []*Endpoint
+	watched   map[string][]string // by handle, sorted
+}
+
+// New returns an empty registry. OnWatch is called, without blocking, with the
+// whole set of a plugin's resources that are watched whenever it changes; nil
+// is for nobody.
+func New(log hclog.Logger, onWatch func(handle string, uris []string)) *Registry {
+	return &Registry{
+		log: log, schemas: schema.NewCache(maxSchemas), onWatch: onWatch,
+		offers: make(map[string]*Offer), watched: make(map[string][]string),
+	}
+}
+
+// SetOffer makes o what the plugin called handle offers; nil is nothing. When
+// it returns, every endpoint serves the new snapshot and the subscribers know.
+func (r *Registry) SetOffer(handle string, o *Offer) {
+	if o != nil {
+		o = r.prepare(handle, o)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if o == nil {
+		delete(r.offers, handle)
+	} else {
+		r.offers[handle] = o
+	}
+	for _, e := range r.endpoints {
+		if slices.ContainsFunc(e.plugins, func(p Member) bool { return p.Handle == handle }) {
+			e.rebuild(r.offers)
+		}
+	}
+	r.watchLocked()
+}
+
+// ResourceUpdated tells the subscribers that a resource of the plugin changed.
+// A plugin speaks for its own resources only.
+func (r *Registry) ResourceUpdated(handle, uri string) {
+	r.mu.Lock()
+	endpoints := slices.Clone(r.endpoints)
+	r.mu.Unlock()
+	for _, e := range endpoints {
+		if e.owner(uri) == handle {
+			e.bus.Publish(events.Change{URIs: []string{uri}})
+		}
+	}
+}
+
+// prepare returns a copy of o whose primitives can check what they are used
+// with. A primitive that cannot be served is left out with a line in the log,
+// the others stay.
+func (r *Registry) prepare(handle string, o *Offer) *Offer {
+	next := *o
+	for _, list := range []*[]*primitive.Primitive{&next.Tools, &next.Resources, &next.Templates, &next.Prompts} {
+		kept := make([]*primitive.Primitive, 0, len(*list))
+		for _, p := range *list {
+			q := *p
+			if err := r.check(&q); err != nil {
+				r.log.Warn("left out a primitive", "handle", handle, "primitive", p.Kind, "name", p.Own, "error", err)
+				continue
+			}
+			kept = append(kept, &q)
+		}
+		*list = kept
+	}
+	return &next
+}
+
+// maxSchemas bounds how many compiled schemas are kept.
+const maxSchemas = 4096
+
+// maxTemplate bounds the length of a URI template, whose pattern grows with it.
+const maxTemplate = 4 << 10
+
+func (r *Registry) check(p *primitive.Primitive) error {
+	switch p.Kind {
+	case primitive.KindTool:
+		return r.checkTool(p)
+	case primitive.KindTemplate:
+		if len(p.Own) > maxTemplate {
+			return fmt.Errorf("the URI template is longer than %d bytes", maxTemplate)
+		}
+		t, err := uritemplate.New(p.Own)
+		if err != nil {
+			return fmt.Errorf("reading the URI template: %w", err)
+		}
+		p.Matches = func(uri string) bool { return t.Match(uri) != nil }
+	case primitive.KindResource, primitive.KindPrompt:
+	}
+	return nil
+}
+
+func (r *Registry) checkTool(p *primitive.Primitive) error {
+	in, err := r.schemas.Compile(p.InputSchema)
+	if err != nil {
+		return fmt.Errorf("input schema: %w", err)
+	}
+	p.CheckArguments = in.Validate
+	// streamable-http, "Custom Headers": a tool with an invalid annotation is
+	// dropped by clients, so it is left out here, where somebody sees why.
+	if p.Headers, err = schema.Headers(p.InputSchema); err != nil {
+		return fmt.Errorf("input schema: %w", err)
+	}
+	if p.OutputSchema == nil {
+		return nil
+	}
+	out, err := r.schemas.Compile(p.OutputSchema)
+	if err != nil {
+		return fmt.Errorf("output schema: %w", err)
+	}
+	p.CheckStructured = out.Validate
+	return nil
+}
+
+// watch recomputes which resources of which plugin are watched.
+func (r *Registry) watch() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.watchLocked()
+}
+
+func (r *Registry) watchLocked() {
+	sets := make(map[string]map[string]struct{})
+	for _, e := range r.endpoints {
+		for _, uri := range e.bus.Watched() {
+			if h := e.owner(uri); h != "" {
+				if sets[h] == nil {
+					sets[h] = make(map[string]struct{})
+				}
+				sets[h][uri] = struct{}{}
+			}
+		}
+	}
+	for h := range r.offers {
+		uris := slices.Sorted(maps.Keys(sets[h]))
+		if r.onWatch != nil && !slices.Equal(uris, r.watched[h]) {
+			r.watched[h] = uris
+			r.onWatch(h, uris)
+		}
+	}
+}
