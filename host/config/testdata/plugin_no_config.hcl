@@ -1,0 +1,7 @@
+local "weather" {
+  command = ["bin/plugin"]
+
+  config {
+    a = 1
+  }
+}

@@ -1,0 +1,3 @@
+local "weather" {
+  command = ["bin/plugin"]
+}

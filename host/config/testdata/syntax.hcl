@@ -1,0 +1,3 @@
+plugin "files" {
+  command = ["bin/plugin"
+}
