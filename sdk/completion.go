@@ -42,9 +42,9 @@ func (p *Plugin) complete(key completionKey, fn CompleteFunc) {
 // completion cuts values to what the protocol allows.
 func completion(values []string) *pluginv1.Completion {
 	total := int64(len(values))
-	result := &pluginv1.Completion{Values: values, Total: &total}
-	if len(values) > maxCompletions {
-		result.Values, result.HasMore = values[:maxCompletions], true
+	result := &pluginv1.Completion{Total: &total, HasMore: len(values) > maxCompletions}
+	for _, value := range values[:min(len(values), maxCompletions)] {
+		result.Values = append(result.Values, valid(value))
 	}
 	return result
 }

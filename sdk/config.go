@@ -200,7 +200,7 @@ func (d Diagnostics) toProto() []*pluginv1.Diagnostic {
 		if one.Severity == SeverityWarning {
 			severity = pluginv1.Diagnostic_SEVERITY_WARNING
 		}
-		list = append(list, &pluginv1.Diagnostic{Severity: severity, Summary: one.Summary, Detail: one.Detail, Pointer: one.Pointer})
+		list = append(list, &pluginv1.Diagnostic{Severity: severity, Summary: valid(one.Summary), Detail: valid(one.Detail), Pointer: valid(one.Pointer)})
 	}
 	return list
 }

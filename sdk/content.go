@@ -3,6 +3,7 @@ package sdk
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	pluginv1 "github.com/mcphost/mcphost/proto/mcphost/plugin/v1"
@@ -56,15 +57,15 @@ type Annotated struct {
 }
 
 func (t Text) toProto() (*pluginv1.Content, error) {
-	return &pluginv1.Content{Kind: &pluginv1.Content_Text{Text: string(t)}}, nil
+	return &pluginv1.Content{Kind: &pluginv1.Content_Text{Text: valid(string(t))}}, nil
 }
 
 func (i Image) toProto() (*pluginv1.Content, error) {
-	return &pluginv1.Content{Kind: &pluginv1.Content_Image{Image: &pluginv1.Blob{Data: i.Data, MimeType: i.MIMEType}}}, nil
+	return &pluginv1.Content{Kind: &pluginv1.Content_Image{Image: &pluginv1.Blob{Data: i.Data, MimeType: valid(i.MIMEType)}}}, nil
 }
 
 func (a Audio) toProto() (*pluginv1.Content, error) {
-	return &pluginv1.Content{Kind: &pluginv1.Content_Audio{Audio: &pluginv1.Blob{Data: a.Data, MimeType: a.MIMEType}}}, nil
+	return &pluginv1.Content{Kind: &pluginv1.Content_Audio{Audio: &pluginv1.Blob{Data: a.Data, MimeType: valid(a.MIMEType)}}}, nil
 }
 
 func (r EmbeddedResource) toProto() (*pluginv1.Content, error) {
@@ -80,11 +81,11 @@ func (r EmbeddedResource) contents() (*pluginv1.ResourceContents, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding the metadata of resource %q: %w", r.URI, err)
 	}
-	contents := &pluginv1.ResourceContents{Uri: r.URI, MimeType: r.MIMEType, MetaJson: meta}
+	contents := &pluginv1.ResourceContents{Uri: valid(r.URI), MimeType: valid(r.MIMEType), MetaJson: meta}
 	if r.Blob != nil {
 		contents.Body = &pluginv1.ResourceContents_Blob{Blob: r.Blob}
 	} else {
-		contents.Body = &pluginv1.ResourceContents_Text{Text: r.Text}
+		contents.Body = &pluginv1.ResourceContents_Text{Text: valid(r.Text)}
 	}
 	return contents, nil
 }
@@ -119,6 +120,9 @@ func (a Annotated) toProto() (*pluginv1.Content, error) {
 	content.MetaJson, err = optionalJSON(a.Meta)
 	return content, err
 }
+
+// valid returns s with what is not UTF-8 replaced: protobuf would refuse the whole message.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // annotationsJSON returns the annotations of content and resources, or nil if there are none.
 func annotationsJSON(audience []string, priority *float64, modified time.Time) ([]byte, error) {

@@ -53,7 +53,7 @@ func (c *Call) fail(subject string, err error) (*outcome, error) {
 		return &outcome{input: required}, err
 	}
 	if own, ok := errors.AsType[*Error](err); ok {
-		e := &pluginv1.Error{Code: int32(own.Code), Message: own.Message}
+		e := &pluginv1.Error{Code: int32(own.Code), Message: valid(own.Message)}
 		if own.Data != nil {
 			var err error
 			if e.DataJson, err = encodeJSON(own.Data); err != nil {
@@ -62,7 +62,7 @@ func (c *Call) fail(subject string, err error) (*outcome, error) {
 		}
 		return &outcome{err: e}, nil
 	}
-	return &outcome{err: &pluginv1.Error{Code: CodeInternalError, Message: err.Error()}, tool: errorResult(err.Error())}, nil
+	return &outcome{err: &pluginv1.Error{Code: CodeInternalError, Message: valid(err.Error())}, tool: errorResult(err.Error())}, nil
 }
 
 // failRead is fail for a resource: a file that does not exist is a resource that does not exist.

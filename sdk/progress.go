@@ -30,7 +30,7 @@ func (c *Call) Progress(progress, total float64, message string) {
 	if !c.context.GetWantProgress() {
 		return
 	}
-	event := &pluginv1.Progress{Progress: progress, Message: message}
+	event := &pluginv1.Progress{Progress: progress, Message: valid(message)}
 	if total != 0 {
 		event.Total = &total
 	}
@@ -65,7 +65,7 @@ func (c *Call) LogAs(level Level, logger string, data any) {
 	if c.send == nil {
 		return
 	}
-	event := &pluginv1.Log{Level: string(level), Logger: logger, DataJson: raw}
+	event := &pluginv1.Log{Level: string(level), Logger: valid(logger), DataJson: raw}
 	c.emitLocked(&pluginv1.CallToolStreamResponse{Event: &pluginv1.CallToolStreamResponse_Log{Log: event}})
 }
 

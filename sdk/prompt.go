@@ -138,7 +138,7 @@ func (r *PromptResult) toProto() (*pluginv1.GetPromptResult, error) {
 	if r == nil {
 		return nil, fmt.Errorf("the prompt returned no result")
 	}
-	result := &pluginv1.GetPromptResult{Description: r.Description}
+	result := &pluginv1.GetPromptResult{Description: valid(r.Description)}
 	for i, message := range r.Messages {
 		if message.Content == nil {
 			return nil, fmt.Errorf("message %d has no content", i)

@@ -135,7 +135,7 @@ func (r Resource) toProto() (*pluginv1.Resource, error) {
 		return nil, fmt.Errorf("a resource has a URI and a name")
 	}
 	definition := &pluginv1.Resource{
-		Uri: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MimeType: r.MIMEType, Size: r.Size,
+		Uri: valid(r.URI), Name: valid(r.Name), Title: valid(r.Title), Description: valid(r.Description), MimeType: valid(r.MIMEType), Size: r.Size,
 	}
 	var err error
 	if definition.AnnotationsJson, err = annotationsJSON(r.Audience, r.Priority, r.LastModified); err != nil {

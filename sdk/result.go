@@ -112,7 +112,7 @@ func (r *Result) toProto() (*pluginv1.ToolResult, error) {
 }
 
 func textResult(text string) *pluginv1.ToolResult {
-	return &pluginv1.ToolResult{Content: []*pluginv1.Content{{Kind: &pluginv1.Content_Text{Text: text}}}}
+	return &pluginv1.ToolResult{Content: []*pluginv1.Content{{Kind: &pluginv1.Content_Text{Text: valid(text)}}}}
 }
 
 func errorResult(text string) *pluginv1.ToolResult {

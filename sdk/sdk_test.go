@@ -276,6 +276,21 @@ func TestErrorsOfTools(t *testing.T) {
 	}
 }
 
+func TestTextThatIsNotUTF8DoesNotBreakTheCall(t *testing.T) {
+	p, _ := quiet()
+	sdk.AddTool(p, sdk.Tool{Name: "text"}, func(_ context.Context, c *sdk.Call, _ struct{}) (string, error) {
+		c.Progress(1, 0, "\xff")
+		return "a\xffb", nil
+	})
+	sdk.AddTool(p, sdk.Tool{Name: "error"}, func(context.Context, *sdk.Call, struct{}) (string, error) { return "", errors.New("a\xffb") })
+	c := sdktest.Start(t, p)
+	for _, name := range []string{"text", "error"} {
+		if got := c.Call(name, struct{}{}).Text(); got != "a\uFFFDb" {
+			t.Errorf("%s = %q", name, got)
+		}
+	}
+}
+
 func TestUnaryAndStreamAgree(t *testing.T) {
 	p, _ := quiet()
 	sdk.AddTool(p, sdk.Tool{Name: "steps"}, func(_ context.Context, c *sdk.Call, _ struct{}) (string, error) {

@@ -1,0 +1,4 @@
+// Plugin-files reads, lists and searches files below configured folders, and nothing else.
+package main
+
+func main() { newPlugin().Main() }
