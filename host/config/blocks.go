@@ -97,6 +97,8 @@ func (d *decoder) newPlugin(b *hcl.Block) *Plugin {
 	p := defaultPlugin(b.Labels[0])
 	p.Block, p.Sandbox.Block = b.DefRange, b.DefRange
 	p.sources, p.eval = d.config.sources, d.scope(b.DefRange.Filename)
+	dir := d.dir(b.DefRange.Filename)
+	p.absolute = func(path string) string { return d.absolute(dir, path) }
 	return p
 }
 

@@ -153,8 +153,9 @@ func (d *decoder) checkHTTP() {
 	}
 	for _, w := range d.config.Webs {
 		for _, other := range d.config.Webs {
-			if w != other && strings.HasPrefix(w.Path, strings.TrimSuffix(other.Path, "/")+"/") {
-				d.errorf(w.At("path"), "Overlapping path", "With legacy_sse the paths below %q belong to that block, %q among them; the other is at %s.", other.Path, w.Path, where(other.Block))
+			base := strings.TrimSuffix(other.Path, "/")
+			if w.Path == base+"/sse" || w.Path == base+"/message" {
+				d.errorf(w.At("path"), "Overlapping path", "With legacy_sse the path %q belongs to the endpoint %q at %s.", w.Path, other.Path, where(other.Block))
 			}
 		}
 	}

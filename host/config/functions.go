@@ -38,6 +38,7 @@ func (d *decoder) scope(filename string) *hcl.EvalContext {
 		Functions: map[string]function.Function{
 			"env":  envFunction(d.opts.Env),
 			"file": fileFunction(func(name string) string { return d.absolute(dir, name) }),
+			"path": pathFunction(func(name string) string { return d.absolute(dir, name) }),
 		},
 	}
 	if d.vars != nil {
@@ -123,6 +124,17 @@ func fileFunction(absolute func(string) string) function.Function {
 				s = strings.TrimSuffix(s, "\r")
 			}
 			return validText(s, fmt.Sprintf("The file %q", name))
+		},
+	})
+}
+
+// pathFunction is path(name): an absolute path, by the rules of every path in the file.
+func pathFunction(absolute func(string) string) function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "name", Type: cty.String}},
+		Type:   function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			return cty.StringVal(absolute(args[0].AsString())), nil
 		},
 	})
 }

@@ -66,7 +66,7 @@ server {
   name         = "toolbox"
   version      = "1.0.0"
   title        = "Tools"
-  instructions = "level ${var.level}"
+  instructions = "level ${var.level}, ${path("~/x")}"
   website_url  = "https://example.com"
 }
 plugin "files" {
@@ -78,7 +78,7 @@ plugin "files" {
   idle_timeout         = 2.5
   max_concurrent_calls = 4
   mtls                 = true
-  env                  = { LANG = "C.UTF-8", N = var.level, HOME = path.home, D = env("NONE", "d") }
+  env                  = { LANG = "C.UTF-8", N = var.level, P = path("x/../y"), HOME = path.home, D = env("NONE", "d") }
   secrets              = { token = file("token.txt") }
   sandbox {
     mode    = "best_effort"
@@ -141,13 +141,13 @@ seal_keys = ["000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"]
 		key[i] = byte(i)
 	}
 	want := &config.Config{
-		Server: config.Server{Name: "toolbox", Version: "1.0.0", Title: "Tools", Instructions: "level 3", WebsiteURL: "https://example.com"},
+		Server: config.Server{Name: "toolbox", Version: "1.0.0", Title: "Tools", Instructions: "level 3, /home/operator/x", WebsiteURL: "https://example.com"},
 		Plugins: []*config.Plugin{
 			{
 				Handle: "files", Command: []string{dir + "/bin/tool", dir + "/sub", "--x", "b"}, Files: []string{dir + "/bin"},
 				SHA256:  "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 				Timeout: 90 * time.Second, Start: config.StartLazy, IdleTimeout: 2500 * time.Millisecond, MaxConcurrentCalls: 4, MTLS: true,
-				Env:     map[string]string{"LANG": "C.UTF-8", "N": "3", "HOME": "/home/operator", "D": "d"},
+				Env:     map[string]string{"LANG": "C.UTF-8", "N": "3", "P": dir + "/y", "HOME": "/home/operator", "D": "d"},
 				Secrets: map[string]config.Secret{"token": config.NewSecret("s3cret")},
 				Sandbox: config.Sandbox{
 					Mode: config.SandboxBestEffort, Require: []config.Guarantee{config.GuaranteeFS, config.GuaranteeEgress},
@@ -397,14 +397,14 @@ func TestDiagnosticsAsJSON(t *testing.T) {
 
 func TestDeepNestingIsRefused(t *testing.T) {
 	for name, src := range map[string]string{
-		"lists":        "x = " + strings.Repeat("[", 200_000),
-		"blocks":       strings.Repeat("a {\n", 200_000),
-		"minus":        "x = " + strings.Repeat("-", 200_000),
-		"conditionals": "x = " + strings.Repeat("true ? ", 50_000),
-		"sum":          "x = 1" + strings.Repeat("+1", 200_000),
-		"templates":    "x = " + strings.Repeat(`"${`, 200_000),
-		"directives":   `x = "` + strings.Repeat(`%{ if true }`, 50_000),
-		"indexes":      "x = a" + strings.Repeat("[b]", 100_000),
+		"lists":        "x = " + strings.Repeat("[", 20_000),
+		"blocks":       strings.Repeat("a {\n", 20_000),
+		"minus":        "x = " + strings.Repeat("-", 20_000),
+		"conditionals": "x = " + strings.Repeat("true ? ", 20_000),
+		"sum":          "x = 1" + strings.Repeat("+1", 20_000),
+		"templates":    "x = " + strings.Repeat(`"${`, 20_000),
+		"directives":   `x = "` + strings.Repeat(`%{ if true }`, 20_000),
+		"indexes":      "x = a" + strings.Repeat("[b]", 60_000),
 		"too large":    strings.Repeat("#", 2<<20),
 	} {
 		t.Run(name, func(t *testing.T) {

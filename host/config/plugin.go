@@ -35,9 +35,10 @@ type Plugin struct {
 	Prompts   Shape
 	Resources Shape // matches URIs; never renames
 
-	config  *hcl.Block // nil without a config block
-	eval    *hcl.EvalContext
-	sources *sources
+	config   *hcl.Block // nil without a config block
+	eval     *hcl.EvalContext
+	absolute func(path string) string // by the rules of the file it stands in
+	sources  *sources
 }
 
 // A StartMode says when a plugin's process starts.

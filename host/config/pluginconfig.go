@@ -31,7 +31,8 @@ type span struct {
 // DecodeConfig reads the plugin's config block as its schema says: JSON Schema
 // 2020-12, as untrusted bytes, empty for a plugin that takes none. Arguments
 // become properties; blocks become objects, the items of an array, or with
-// labels the values of a map; absent properties get their defaults.
+// labels the values of a map; absent properties get their defaults, and strings
+// whose schema says "x-mcphost-path": true become absolute paths.
 //
 // The value is nil if a diagnostic is an error. It may be called again, also at
 // once for several plugins.
@@ -55,6 +56,7 @@ func (p *Plugin) DecodeConfig(schemaJSON []byte) (*ConfigValue, hcl.Diagnostics)
 		return nil, inOrder(w.diags)
 	}
 	s.node().fill(object)
+	s.node().rewritePaths(object, p.absolute)
 	return p.validated(s, w, object)
 }
 

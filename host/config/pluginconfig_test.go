@@ -1,6 +1,8 @@
 package config_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -99,6 +101,27 @@ l {}`,
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})
+	}
+}
+
+func TestPathsInConfigAreThoseOfTheFile(t *testing.T) {
+	_, p := withConfig(t, `root = "./notes"
+more = ["~/x", "/y/"]
+text = "./z"`)
+	value, diags := p.DecodeConfig([]byte(`{"properties": {
+		"root": {"x-mcphost-path": true}, "more": {"items": {"$ref": "#/$defs/path"}}, "data": {"default": "d", "x-mcphost-path": true}
+	}, "$defs": {"path": {"type": "string", "x-mcphost-path": true}}}`))
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	dir := filepath.Dir(filepath.Dir(p.Command[0]))
+	want := strings.ReplaceAll(`{"data":"DIR/d","more":["HOME/x","/y"],"root":"DIR/notes","text":"./z"}`, "DIR", dir)
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want = strings.ReplaceAll(want, "HOME", home); string(value.JSON) != want {
+		t.Errorf("got  %s\nwant %s", value.JSON, want)
 	}
 }
 

@@ -23,6 +23,7 @@ const (
 	schemaVocabulary  = "mcphost:steps"
 	secretKeyword     = "x-mcphost-secret"
 	secretKeywordSpec = "writeOnly"
+	pathKeyword       = "x-mcphost-path"
 )
 
 var errTooCostly = errors.New("checking the configuration against it takes too long")
@@ -262,13 +263,35 @@ func (n node) takes(typ string) bool {
 }
 
 // isSecret reports whether the value must not be shown.
-func (n node) isSecret() bool {
+func (n node) isSecret() bool { return n.says(secretKeyword) || n.says(secretKeywordSpec) }
+
+// says reports whether a keyword is true.
+func (n node) says(keyword string) bool {
 	for _, raw := range n.inPlace(true) {
-		if raw[secretKeyword] == true || raw[secretKeywordSpec] == true {
+		if raw[keyword] == true {
 			return true
 		}
 	}
 	return false
+}
+
+// rewritePaths makes the strings that are paths absolute, and returns v.
+func (n node) rewritePaths(v any, absolute func(string) string) any {
+	switch at := v.(type) {
+	case string:
+		if at != "" && n.says(pathKeyword) {
+			return absolute(at)
+		}
+	case map[string]any:
+		for name, child := range at {
+			at[name] = n.property(name).rewritePaths(child, absolute)
+		}
+	case []any:
+		for i, child := range at {
+			at[i] = n.items().rewritePaths(child, absolute)
+		}
+	}
+	return v
 }
 
 // fill puts the defaults of absent properties into an object, and into the
