@@ -71,18 +71,16 @@ func (r InputRequest) toProto() (*pluginv1.InputRequest, error) {
 type memory struct {
 	Answers map[string]json.RawMessage `json:"answers,omitempty"`
 	Done    map[string]json.RawMessage `json:"done,omitempty"` // results of Once
-	Asked   []string                   `json:"asked,omitempty"`
 }
 
-// recallLocked returns the memory of the call, with the answers of this round in it. Only answers to what was asked
-// count: the client may send anything.
+// recallLocked returns the memory of the call.
 func (c *Call) recallLocked() *memory {
 	if c.memory != nil {
 		return c.memory
 	}
 	m := &memory{}
 	if len(c.state) > 0 && json.Unmarshal(c.state, m) != nil {
-		m = &memory{}
+		m = &memory{} // of a handler that keeps its state by hand
 	}
 	if m.Answers == nil {
 		m.Answers = map[string]json.RawMessage{}
@@ -90,14 +88,18 @@ func (c *Call) recallLocked() *memory {
 	if m.Done == nil {
 		m.Done = map[string]json.RawMessage{}
 	}
-	for _, key := range m.Asked {
-		if answer, ok := c.answers[key]; ok {
-			m.Answers[key] = answer
-		}
-	}
-	m.Asked = nil
 	c.memory = m
 	return m
+}
+
+// answerLocked returns what is known of a question's answer. Answers to what nobody asks are never looked at, and not kept: a
+// client may send anything.
+func (c *Call) answerLocked(key string) (json.RawMessage, bool) {
+	if answer, ok := c.recallLocked().Answers[key]; ok {
+		return answer, true
+	}
+	answer, ok := c.answers[key]
+	return answer, ok
 }
 
 // errWaiting is what a question returns while its answer is not there.
@@ -108,14 +110,14 @@ var errWaiting error = &InputRequired{}
 func (c *Call) ask(request InputRequest, accept func(answer json.RawMessage) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	m := c.recallLocked()
-	if answer, ok := m.Answers[request.Key]; ok {
+	if answer, ok := c.answerLocked(request.Key); ok {
 		err := accept(answer)
 		if err == nil {
+			c.recallLocked().Answers[request.Key] = answer
 			return nil
 		}
 		c.plugin.log.Debug("answer was not usable", "primitive", c.subject, "error", err)
-		delete(m.Answers, request.Key)
+		delete(c.recallLocked().Answers, request.Key)
 	}
 	encoded, err := request.toProto()
 	if err != nil {
@@ -134,16 +136,18 @@ func (c *Call) ask(request InputRequest, accept func(answer json.RawMessage) err
 		}
 	}
 	c.input.Requests = append(c.input.Requests, encoded)
-	m.Asked = append(m.Asked, request.Key)
 	return errWaiting
 }
 
-// asked returns the questions of this round, with the state that the next one needs, or nil.
+// asked returns the questions of this round, with the state that the next one needs, if it needs any, or nil.
 func (c *Call) asked() *pluginv1.InputRequired {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.input == nil || c.clash {
 		return nil
+	}
+	if m := c.recallLocked(); len(m.Answers)+len(m.Done) == 0 {
+		return c.input
 	}
 	state, err := json.Marshal(c.memory)
 	if err != nil {
