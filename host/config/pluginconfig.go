@@ -13,7 +13,7 @@ import (
 
 // A ConfigValue is a plugin's own configuration, whole and valid, with the
 // place of each of its parts.
-type ConfigValue struct {
+type ConfigValue struct { //nolint:revive // it is the value of a config block; Value alone would not say of what
 	// JSON is one object, for ConfigureRequest.config_json. It may hold
 	// secrets: never log it.
 	JSON []byte
@@ -135,7 +135,7 @@ func (v *ConfigValue) Diagnostic(pointer string, severity hcl.DiagnosticSeverity
 	if summary = v.hide(summary, maxSummary); summary == "" {
 		summary = "Invalid plugin configuration"
 	}
-	_, at := nearest(v.places, pointer)
+	at := nearest(v.places, pointer)
 	return newDiagnostic(severity, at.value, summary, v.hide(detail, maxDetail))
 }
 
@@ -146,16 +146,15 @@ func (v *ConfigValue) hide(s string, limit int) string {
 	return clean(s, limit)
 }
 
-// nearest returns the place of a pointer, or of the nearest value around it,
-// and the pointer that has it.
-func nearest(places map[string]span, pointer string) (string, span) {
+// nearest returns the place of a pointer, or of the nearest value around it.
+func nearest(places map[string]span, pointer string) span {
 	for {
 		if at, ok := places[pointer]; ok {
-			return pointer, at
+			return at
 		}
 		cut := strings.LastIndexByte(pointer, '/')
 		if cut < 0 {
-			return "", places[""]
+			return places[""]
 		}
 		pointer = pointer[:cut]
 	}

@@ -66,13 +66,11 @@ func (t *translator) translate(e *jsonschema.ValidationError) {
 }
 
 func (t *translator) at(pointer string) Range {
-	_, place := nearest(t.walker.places, pointer)
-	return place.value
+	return nearest(t.walker.places, pointer).value
 }
 
 func (t *translator) nameAt(pointer string) Range {
-	_, place := nearest(t.walker.places, pointer)
-	return place.name
+	return nearest(t.walker.places, pointer).name
 }
 
 func (t *translator) unexpected(pointer, name string) {

@@ -196,8 +196,10 @@ func (w *configWalker) mask(s *sources) {
 
 // Pointers are RFC 6901.
 
-var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
-var pointerUnescape = strings.NewReplacer("~1", "/", "~0", "~")
+var (
+	pointerEscape   = strings.NewReplacer("~", "~0", "/", "~1")
+	pointerUnescape = strings.NewReplacer("~1", "/", "~0", "~")
+)
 
 func join(pointer, token string) string { return pointer + "/" + pointerEscape.Replace(token) }
 
