@@ -3,6 +3,7 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -231,9 +232,7 @@ func (b *builder) dependencies(o *objectRules, s *jsonschema.Schema) {
 	for name, sub := range s.DependentSchemas {
 		o.also[name] = b.node(sub)
 	}
-	for name, needs := range s.DependentRequired {
-		o.needs[name] = needs
-	}
+	maps.Copy(o.needs, s.DependentRequired)
 	for name, dep := range s.Dependencies {
 		switch dep := dep.(type) {
 		case []string:

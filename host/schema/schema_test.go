@@ -14,11 +14,11 @@ import (
 	"github.com/mcphost/mcphost/host/jsonrpc"
 )
 
-func mustCompile(t testing.TB, text string) *Schema {
-	t.Helper()
+func mustCompile(tb testing.TB, text string) *Schema {
+	tb.Helper()
 	s, err := Compile([]byte(text))
 	if err != nil {
-		t.Fatalf("Compile(%s): %v", text, err)
+		tb.Fatalf("Compile(%s): %v", text, err)
 	}
 	return s
 }
@@ -160,8 +160,8 @@ func TestAPatternThatNeedsBacktrackingIsReportedAndNotEnforced(t *testing.T) {
 
 // hostile are pairs of a schema and a value of about 1 MiB that are meant to take forever.
 func hostile() map[string][2]string {
-	list := func(of string, n int) string { return "[" + strings.Repeat(of+",", n/(len(of)+1)) + of + "]" }
 	const size = 1 << 20
+	list := func(of string) string { return "[" + strings.Repeat(of+",", size/(len(of)+1)) + of + "]" }
 	var doubling strings.Builder
 	for i := range 60 {
 		fmt.Fprintf(&doubling, `,"d%d":{"allOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]}`, i, i+1, i+1)
@@ -180,13 +180,13 @@ func hostile() map[string][2]string {
 		"expression":           {`{"pattern":"^(a|aa|b?a){1,200}(c|d)*$"}`, `"` + strings.Repeat("a", size) + `"`},
 		"expressions on names": {`{"patternProperties":{` + patterns.String()[1:] + `}}`, `{"` + strings.Repeat("a", size) + `":1}`},
 		"unique numbers":       {`{"uniqueItems":true}`, "[" + strings.Join(distinct, ",") + "]"},
-		"unique objects":       {`{"uniqueItems":true}`, list(`{"b":[1,2,{"c":3}],"a":1}`, size)},
-		"huge exponents":       {`{"items":{"multipleOf":0.7,"minimum":1e300}}`, list(`1e999999999`, size)},
+		"unique objects":       {`{"uniqueItems":true}`, list(`{"b":[1,2,{"c":3}],"a":1}`)},
+		"huge exponents":       {`{"items":{"multipleOf":0.7,"minimum":1e300}}`, list(`1e999999999`)},
 		"long numbers":         {`{"items":{"multipleOf":0.7}}`, "[" + strings.Repeat("7", size) + "]"},
-		"deep arrays":          {`{"items":{"$ref":"#"},"contains":{"$ref":"#"}}`, strings.Repeat("[", 127) + list("[]", size) + strings.Repeat("]", 127)},
-		"many complaints":      {`{"items":{"type":"string","minLength":3}}`, list("1", size)},
-		"unevaluated":          {`{"allOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}],"unevaluatedItems":false,"contains":{"const":1}}`, list("1", size)},
-		"large enum":           {`{"items":{"enum":[` + strings.Repeat(`"aaaaaaaaaaaaaaaaaaaaaaaaaaaa",`, 5000) + `1]}}`, list(`"bbb"`, size)},
+		"deep arrays":          {`{"items":{"$ref":"#"},"contains":{"$ref":"#"}}`, strings.Repeat("[", 127) + list("[]") + strings.Repeat("]", 127)},
+		"many complaints":      {`{"items":{"type":"string","minLength":3}}`, list("1")},
+		"unevaluated":          {`{"allOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}],"unevaluatedItems":false,"contains":{"const":1}}`, list("1")},
+		"large enum":           {`{"items":{"enum":[` + strings.Repeat(`"aaaaaaaaaaaaaaaaaaaaaaaaaaaa",`, 5000) + `1]}}`, list(`"bbb"`)},
 		"dependents":           {`{"dependentRequired":{` + manyNeeds() + `}}`, `{"a":"` + strings.Repeat("x", size) + `"}`},
 	}
 }

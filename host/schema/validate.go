@@ -176,7 +176,7 @@ func (r *run) simple(n *node, b []byte) bool {
 	if n.types != 0 && !n.types.has(b) {
 		return r.fail("got %v, want %v", typeOf(b), n.types)
 	}
-	if n.one != nil && !(r.spend(10*len(b)) && n.one.is(b)) {
+	if n.one != nil && (!r.spend(10*len(b)) || !n.one.is(b)) {
 		return r.fail("must be %s", short(n.one.text))
 	}
 	if n.values == nil {

@@ -18,11 +18,11 @@ var (
 
 func key32(c byte) []byte { return bytes.Repeat([]byte{c}, KeySize) }
 
-func sealer(t testing.TB, keys ...[]byte) *Sealer {
-	t.Helper()
+func sealer(tb testing.TB, keys ...[]byte) *Sealer {
+	tb.Helper()
 	s, err := New(keys)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return s
 }
