@@ -1,0 +1,24 @@
+package plugin_test
+
+import (
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// The test binary is also the plugins that the tests run: with behaviourVar in
+// its environment it is the one that is named there.
+const behaviourVar = "TEST_PLUGIN"
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(behaviourVar); name != "" {
+		os.Exit(servePlugin(name))
+	}
+	if dir := os.Getenv(hostVar); dir != "" {
+		os.Exit(serveHost(dir))
+	}
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreTopFunction("github.com/mcphost/mcphost/host/plugin.forkForever"),
+		goleak.IgnoreTopFunction("github.com/mcphost/mcphost/host/sandbox.forkForever"))
+}
