@@ -93,7 +93,7 @@ func (f *follower) send() bool {
 	case n.replaced:
 		f.end()
 		return false
-	case n.ended && f.opened.IsZero() && (len(n.events) == 0 || f.number+1 == n.events[len(n.events)-1].number):
+	case n.alone && f.opened.IsZero():
 		f.alone(n)
 		return false
 	case len(n.events) == 0:

@@ -120,6 +120,7 @@ func NewHandler(ctx context.Context, front mcp.Front, ep *mcp.Endpoint, opts Opt
 	}
 	h.ctx, h.cancel = context.WithCancel(ctx)
 	h.sessions = newSessions(opts, ep.Limits.MaxResponseSize)
+	context.AfterFunc(h.ctx, h.sessions.close) // calls of sessions do not run in h.ctx
 	return h
 }
 

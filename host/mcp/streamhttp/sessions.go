@@ -131,27 +131,18 @@ func (t *sessions) endLocked(s *session) {
 		return
 	}
 	t.log.Debug("session ended", "client", s.mcp.Name)
-	if t.closed {
-		return // close waits for it itself
-	}
 	// Its calls take their time to end, and whoever ends it may be one of them.
 	t.wg.Go(s.mcp.Close)
 }
 
-// close ends all sessions and returns when nothing of them runs any more.
+// close ends all sessions and returns when nothing of them runs any more. It
+// may be called twice.
 func (t *sessions) close() {
 	t.mu.Lock()
-	t.closed = true
-	var all []*session
+	t.closed = true // from here on no session is opened, and so none is left to end
 	for _, s := range t.byID {
-		all = append(all, s)
-	}
-	for _, s := range all {
 		t.endLocked(s)
 	}
 	t.mu.Unlock()
-	for _, s := range all {
-		s.mcp.Close()
-	}
 	t.wg.Wait()
 }

@@ -36,7 +36,8 @@ type stream struct {
 	open     bool       // the client knows an id of this stream
 	lost     bool       // nobody will follow it any more
 	ended    bool       // nothing more will come
-	answered bool       // the response has come; it is the last event unless it has no body
+	answered bool       // the response has come
+	response uint64     // number of the response; 0 if it has no body
 	status   int        // of the response, where it is sent alone
 }
 
@@ -137,6 +138,7 @@ func (s *stream) reply(msg []byte, status int) {
 	s.answered, s.status = true, status
 	if msg != nil && !s.lost {
 		s.addLocked(msg)
+		s.response = s.last
 	}
 	s.endLocked()
 }
@@ -173,12 +175,13 @@ func (s *stream) addLocked(msg []byte) {
 	}
 }
 
-// News is what a reader finds.
+// A news is what a reader finds.
 type news struct {
 	events   []event // not to be changed
 	replaced bool    // another connection follows the stream now
 	ended    bool    // nothing comes after events
 	answered bool
+	alone    bool // there is the response, or nothing at all
 	status   int
 }
 
@@ -195,10 +198,11 @@ func (s *stream) take(r *reader, number uint64) news {
 	if fresh := s.last - min(number, s.last); fresh > 0 {
 		n.events = s.log[max(0, len(s.log)-int(fresh)):] //nolint:gosec // a log has few events
 	}
+	n.alone = s.ended && (len(n.events) == 0 || len(n.events) == 1 && n.events[0].number == s.response)
 	return n
 }
 
-// isOpen notes that the client is about to know an id.
+// setOpen notes that the client is about to know an id.
 func (s *stream) setOpen() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
