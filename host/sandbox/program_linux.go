@@ -1,0 +1,107 @@
+package sandbox
+
+import (
+	"bufio"
+	"debug/elf"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxInterpreters is how many interpreters Linux follows, and a few more for env.
+const maxInterpreters = 8
+
+// programFiles returns the files that the kernel opens to run program: itself,
+// the interpreters that "#!" lines name, and the dynamic loader. Those that are
+// not there are left out; exec will say so.
+func programFiles(program string, env []string) []string {
+	files := []string{program}
+	for i := 0; i < len(files) && len(files) < maxInterpreters; i++ {
+		for _, next := range openedFor(files[i], env) {
+			if !slices.Contains(files, next) {
+				files = append(files, next)
+			}
+		}
+	}
+	return slices.DeleteFunc(files, func(f string) bool {
+		_, err := os.Stat(f)
+		return errors.Is(err, fs.ErrNotExist)
+	})
+}
+
+func openedFor(program string, env []string) []string {
+	f, err := os.Open(program)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(io.LimitReader(f, 256)).ReadString('\n')
+	if rest, script := strings.CutPrefix(line, "#!"); script {
+		return interpreter(strings.Fields(rest), env)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil
+	}
+	return loader(f)
+}
+
+// interpreter reads the words of a "#!" line. env(1) looks its argument up.
+func interpreter(words, env []string) []string {
+	if len(words) == 0 {
+		return nil
+	}
+	files := []string{words[0]}
+	if filepath.Base(words[0]) != "env" {
+		return files
+	}
+	for _, word := range words[1:] {
+		if strings.HasPrefix(word, "-") || strings.Contains(word, "=") {
+			continue
+		}
+		if path := lookUp(word, env); path != "" {
+			files = append(files, path)
+		}
+		break
+	}
+	return files
+}
+
+func lookUp(name string, env []string) string {
+	for _, variable := range slices.Backward(env) {
+		list, ok := strings.CutPrefix(variable, "PATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range filepath.SplitList(list) {
+			path := filepath.Join(dir, name)
+			if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 && filepath.IsAbs(path) {
+				return path
+			}
+		}
+		return ""
+	}
+	return ""
+}
+
+// loader returns the dynamic loader that an ELF file names.
+func loader(r io.ReaderAt) []string {
+	f, err := elf.NewFile(r)
+	if err != nil {
+		return nil // not ELF: the kernel will say what it thinks of it
+	}
+	for _, p := range f.Progs {
+		if p.Type != elf.PT_INTERP || p.Filesz > 4096 {
+			continue
+		}
+		name, err := io.ReadAll(p.Open())
+		if err != nil {
+			return nil
+		}
+		return []string{strings.TrimRight(string(name), "\x00")}
+	}
+	return nil
+}
