@@ -169,7 +169,7 @@ func (d *decoder[T]) culprit(raw []byte) []string {
 
 // jsonKind returns the word of JSON Schema for a Go type.
 func jsonKind(t reflect.Type) string {
-	switch t.Kind() {
+	switch t.Kind() { //nolint:exhaustive // the integers are the rest
 	case reflect.String:
 		return "string"
 	case reflect.Bool:

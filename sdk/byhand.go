@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"text/tabwriter"
 )
 
 // byHand answers a person who started the plugin, and returns the exit status: only who asked for help got what they
@@ -18,36 +17,42 @@ import (
 func (p *Plugin) byHand(args []string, stdout, stderr io.Writer) int {
 	for _, arg := range args[min(1, len(args)):] {
 		if arg == "--help" || arg == "-help" || arg == "-h" || arg == "help" {
-			p.introduce(stdout, args[0])
-			return 0
+			return answer(stdout, p.introduction(args[0]), 0)
 		}
 		if arg == "--version" {
-			fmt.Fprintf(stdout, "%s %s\n", p.name, p.version)
-			return 0
+			return answer(stdout, fmt.Sprintf("%s %s\n", p.name, p.version), 0)
 		}
 	}
 	binary := "plugin"
 	if len(args) > 0 {
 		binary = args[0]
 	}
-	p.introduce(stderr, binary)
-	return 1
+	return answer(stderr, p.introduction(binary), 1)
 }
 
-// introduce says what the plugin is and what to type instead.
-func (p *Plugin) introduce(w io.Writer, binary string) {
-	fmt.Fprintf(w, "%s %s is a plugin of mcphost: a host starts it, not a person.\n", p.name, p.version)
+// answer prints text and returns the exit status, which is another if even that fails.
+func answer(w io.Writer, text string, code int) int {
+	if _, err := io.WriteString(w, text); err != nil {
+		return 2
+	}
+	return code
+}
+
+// introduction says what the plugin is and what to type instead.
+func (p *Plugin) introduction(binary string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s is a plugin of mcphost: a host starts it, not a person.\n", p.name, p.version)
 	now := p.catalog.now.Load()
-	p.introduceList(w, "Tools", slices.Sorted(maps.Keys(now.tools)), func(name string) string {
+	list(&b, "Tools", slices.Sorted(maps.Keys(now.tools)), func(name string) string {
 		return now.tools[name].definition.GetDescription()
 	})
-	p.introduceList(w, "Resources", slices.Sorted(maps.Keys(now.resources)), func(uri string) string {
+	list(&b, "Resources", slices.Sorted(maps.Keys(now.resources)), func(uri string) string {
 		return now.resources[uri].definition.GetDescription()
 	})
-	p.introduceList(w, "Resource templates", now.templateOrder, func(key string) string {
+	list(&b, "Resource templates", now.templateOrder, func(key string) string {
 		return now.templates[key].definition.GetDescription()
 	})
-	p.introduceList(w, "Prompts", slices.Sorted(maps.Keys(now.prompts)), func(name string) string {
+	list(&b, "Prompts", slices.Sorted(maps.Keys(now.prompts)), func(name string) string {
 		return now.prompts[name].definition.GetDescription()
 	})
 	if path, err := os.Executable(); err == nil {
@@ -56,22 +61,24 @@ func (p *Plugin) introduce(w io.Writer, binary string) {
 		binary = path
 	}
 	handle := regexp.MustCompile(`[^A-Za-z0-9_.-]+`).ReplaceAllString(p.name, "-")
-	fmt.Fprintf(w, "\nTo use it, put this into config.hcl:\n\n  local %q {\n    command = [%q]\n%s  }\n", handle, binary, p.exampleConfig())
-	fmt.Fprintf(w, "\nand let your MCP client run:\n\n  mcphost start %s\n", handle)
+	fmt.Fprintf(&b, "\nTo use it, put this into config.hcl:\n\n  local %q {\n    command = [%q]\n%s  }\n", handle, binary, p.exampleConfig())
+	fmt.Fprintf(&b, "\nand let your MCP client run:\n\n  mcphost start %s\n", handle)
+	return b.String()
 }
 
-func (p *Plugin) introduceList(w io.Writer, title string, names []string, describe func(string) string) {
+// list adds names with the first line of what they are.
+func list(b *strings.Builder, title string, names []string, describe func(string) string) {
 	if len(names) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%s:\n", title)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(b, "\n%s:\n", title)
+	width := 0
+	for _, name := range names {
+		width = max(width, len(name))
+	}
 	for _, name := range names {
 		line, _, _ := strings.Cut(describe(name), "\n")
-		fmt.Fprintf(table, "  %s\t%s\n", name, line)
-	}
-	if err := table.Flush(); err != nil {
-		p.log.Debug("list was not printed", "error", err)
+		b.WriteString(strings.TrimRight(fmt.Sprintf("  %-*s  %s", width, name, line), " ") + "\n")
 	}
 }
 

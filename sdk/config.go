@@ -98,8 +98,8 @@ type configurer interface {
 	configure(ctx context.Context, s Setup, raw []byte) Diagnostics
 }
 
-// Configure declares that the plugin has a configuration: T is a struct, described as for a [ToolFunc]; if it is a
-// [Validator], that is asked too. Then start, which may be nil, is called once with it before any call; it may add
+// Configure declares that the plugin has a configuration: T is a struct, described as for a [ToolFunc]; a string with
+// the tag path:"true" is a path, which the host makes absolute, and one with secret:"true" is never shown. If T is a [Validator], that is asked too. Then start, which may be nil, is called once with it before any call; it may add
 // tools. Its error is a complaint as of a Validator. Configure panics if T cannot be described as JSON Schema.
 func Configure[T any](p *Plugin, start func(ctx context.Context, s Setup, config T) error) *Config[T] {
 	d, schema, err := newDecoder[T]()

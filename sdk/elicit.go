@@ -3,6 +3,7 @@ package sdk
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -155,11 +156,11 @@ func (r SampleResult) Text() string {
 	if json.Unmarshal(r.Content, &blocks) != nil {
 		return ""
 	}
-	text := ""
+	var text strings.Builder
 	for _, block := range blocks {
-		text += block.Text
+		text.WriteString(block.Text)
 	}
-	return text
+	return text.String()
 }
 
 // Sample asks the client's model. It behaves like [Elicit].

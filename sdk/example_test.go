@@ -33,7 +33,8 @@ func ExampleAddTool_structured() {
 	sdk.AddTool(p, sdk.Tool{Name: "add", Description: "Adds numbers."},
 		func(_ context.Context, c *sdk.Call, in struct {
 			Numbers []float64 `json:"numbers"`
-		}) (sum, error) {
+		},
+		) (sum, error) {
 			var s sum
 			for i, n := range in.Numbers {
 				c.Progress(float64(i), float64(len(in.Numbers)), "adding")
@@ -96,7 +97,8 @@ func ExampleAddPrompt() {
 	sdk.AddPrompt(p, sdk.Prompt{Name: "review", Description: "Asks for a review."},
 		func(_ context.Context, _ *sdk.Call, in struct {
 			Language string `json:"language" jsonschema:"of the code"`
-		}) (*sdk.PromptResult, error) {
+		},
+		) (*sdk.PromptResult, error) {
 			return sdk.UserPrompt("Review this " + in.Language + " code."), nil
 		})
 	p.CompletePrompt("review", "language", func(_ context.Context, _ *sdk.Call, typed sdk.Completing) ([]string, error) {

@@ -135,10 +135,8 @@ func TestQuestionsWhoseErrorsAreReturnedTogetherAreAskedTogether(t *testing.T) {
 func TestASwallowedQuestionIsStillAsked(t *testing.T) {
 	p, _ := quiet()
 	sdk.AddTool(p, sdk.Tool{Name: "ask"}, func(_ context.Context, c *sdk.Call, _ struct{}) (string, error) {
-		if _, err := sdk.Elicit[trip](c, "trip", "Where to?"); err != nil {
-			return "gave up", nil
-		}
-		return "answered", nil
+		answer, _ := sdk.Elicit[trip](c, "trip", "Where to?")
+		return "went on to " + answer.Value.Where, nil
 	})
 	if got := sdktest.Start(t, p).Call("ask", struct{}{}); got.GetInputRequired() == nil {
 		t.Errorf("outcome = %v, want the question", got.CallToolResponse)

@@ -211,6 +211,7 @@ func TestABigCatalogComesInParts(t *testing.T) {
 type settings struct {
 	Root  string `json:"root" jsonschema:"the folder"`
 	Depth int    `json:"depth" default:"3"`
+	Token string `json:"token,omitempty" secret:"true"`
 	Odd   struct {
 		Deep int `json:"a/b,omitempty"`
 	} `json:"odd,omitzero"`
@@ -250,6 +251,9 @@ func TestConfigurationIsCheckedAndHandedOver(t *testing.T) {
 	var schema map[string]any
 	if err := json.Unmarshal(about.GetConfigSchemaJson(), &schema); err != nil || fmt.Sprint(schema["required"]) != "[root]" {
 		t.Errorf("schema = %s, %v", about.GetConfigSchemaJson(), err)
+	}
+	if token := schema["properties"].(map[string]any)["token"].(map[string]any); token["writeOnly"] != true {
+		t.Errorf("a secret is not marked: %v", token)
 	}
 	tests := map[string]string{
 		`{"root":"ok"}`:                  ``,
@@ -349,8 +353,10 @@ func TestHooksAreAnnouncedOnlyIfSetAndFailClosed(t *testing.T) {
 	})
 	c := sdktest.Start(t, p)
 	refs := []*pluginv1.PrimitiveRef{
-		{Kind: pluginv1.PrimitiveRef_KIND_TOOL, Name: "a"}, {Kind: pluginv1.PrimitiveRef_KIND_PROMPT, Name: "a"},
-		{Kind: pluginv1.PrimitiveRef_KIND_TOOL, Name: "panic"}, {Kind: pluginv1.PrimitiveRef_KIND_TOOL, Name: "error"},
+		{Kind: pluginv1.PrimitiveRef_KIND_TOOL, Name: "a"},
+		{Kind: pluginv1.PrimitiveRef_KIND_PROMPT, Name: "a"},
+		{Kind: pluginv1.PrimitiveRef_KIND_TOOL, Name: "panic"},
+		{Kind: pluginv1.PrimitiveRef_KIND_TOOL, Name: "error"},
 	}
 	about, err = c.Describe(t.Context(), &pluginv1.DescribeRequest{})
 	if err != nil || !about.GetCapabilities().GetShouldRegister() || !about.GetCapabilities().GetAuthorize() {

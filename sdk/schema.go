@@ -49,7 +49,7 @@ func mend(t reflect.Type, s *jsonschema.Schema, input bool) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	switch t.Kind() {
+	switch t.Kind() { //nolint:exhaustive // the other kinds have nothing inside of them
 	case reflect.Slice, reflect.Array:
 		if input && slices.Equal(s.Types, []string{"null", "array"}) {
 			s.Type, s.Types = "array", nil
@@ -87,7 +87,7 @@ func mendStruct(t reflect.Type, s *jsonschema.Schema, input bool) error {
 	return nil
 }
 
-// applyTags reads the tags default, enum, minimum, maximum, format, pattern and header of a field.
+// applyTags reads the tags default, enum, minimum, maximum, format, pattern, header, secret and path of a field.
 func applyTags(field reflect.StructField, s *jsonschema.Schema) error {
 	scalar := field.Type
 	for scalar.Kind() == reflect.Pointer || scalar.Kind() == reflect.Slice {
@@ -130,6 +130,14 @@ func applyTags(field reflect.StructField, s *jsonschema.Schema) error {
 	}
 	if text, ok := field.Tag.Lookup("header"); ok {
 		s.Extra = map[string]any{"x-mcp-header": text}
+	}
+	s.WriteOnly = field.Tag.Get("secret") == "true"
+	if field.Tag.Get("path") == "true" {
+		target := s
+		if s.Items != nil {
+			target = s.Items
+		}
+		target.Extra = map[string]any{"x-mcphost-path": true}
 	}
 	return nil
 }

@@ -197,8 +197,10 @@ func TestKindsOfResults(t *testing.T) {
 		return []sdk.Content{
 			sdk.Annotated{Content: sdk.Text("a"), Audience: []string{"user"}, Priority: &half},
 			sdk.Audio{Data: []byte("x"), MIMEType: "audio/wav"},
-			sdk.EmbeddedResource{URI: "a:b", Text: "t"}, sdk.EmbeddedResource{URI: "a:c", Blob: []byte{}},
-			sdk.ResourceLink{URI: "a:d", Name: "d"}, sdk.RawContent(`{"type":"new","n":9007199254740993}`),
+			sdk.EmbeddedResource{URI: "a:b", Text: "t"},
+			sdk.EmbeddedResource{URI: "a:c", Blob: []byte{}},
+			sdk.ResourceLink{URI: "a:d", Name: "d"},
+			sdk.RawContent(`{"type":"new","n":9007199254740993}`),
 		}, nil
 	})
 	sdk.AddTool(p, sdk.Tool{Name: "nothing"}, func(context.Context, *sdk.Call, in) (struct{}, error) { return struct{}{}, nil })
@@ -383,7 +385,8 @@ func TestTooLargeAResultIsAnErrorResult(t *testing.T) {
 	p, _ := quiet()
 	sdk.AddTool(p, sdk.Tool{Name: "big"}, func(_ context.Context, _ *sdk.Call, in struct {
 		Echo string `json:"echo"`
-	}) (string, error) {
+	},
+	) (string, error) {
 		return in.Echo, nil
 	})
 	got := sdktest.Start(t, p).Call("big", map[string]string{"echo": strings.Repeat("x", pluginv1.MaxMessageFromPlugin)})
@@ -409,7 +412,8 @@ func TestBrokenDefinitionsPanic(t *testing.T) {
 		"default": func(p *sdk.Plugin) {
 			sdk.AddTool(p, sdk.Tool{Name: "a"}, func(context.Context, *sdk.Call, struct {
 				N int `json:"n" default:"many"`
-			}) (string, error) {
+			},
+			) (string, error) {
 				return "", nil
 			})
 		},

@@ -97,8 +97,12 @@ func spell(from, to time.Time) string {
 		n    int
 		word string
 	}{
-		{months / 12, "year"}, {months % 12, "month"}, {wholeDays, "day"},
-		{int(left.Hours()), "hour"}, {int(left.Minutes()) % 60, "minute"}, {int(left.Seconds()) % 60, "second"},
+		{months / 12, "year"},
+		{months % 12, "month"},
+		{wholeDays, "day"},
+		{int(left.Hours()), "hour"},
+		{int(left.Minutes()) % 60, "minute"},
+		{int(left.Seconds()) % 60, "second"},
 	} {
 		if part.n == 1 {
 			parts = append(parts, "1 "+part.word)

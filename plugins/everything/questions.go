@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/mcphost/mcphost/sdk"
 )
@@ -74,11 +75,11 @@ func addQuestionTools(p *sdk.Plugin) {
 	sdk.AddTool(p, sdk.Tool{Name: "test_input_required_result_list_roots", Description: "Needs the client's roots."},
 		func(_ context.Context, c *sdk.Call, _ none) (string, error) {
 			roots, err := c.Roots("client_roots")
-			text := fmt.Sprintf("The client has %d root(s).", len(roots))
-			for _, root := range roots {
-				text += " " + root.URI
+			uris := make([]string, len(roots))
+			for i, root := range roots {
+				uris[i] = root.URI
 			}
-			return text, err
+			return fmt.Sprintf("The client has %d root(s). %s", len(roots), strings.Join(uris, " ")), err
 		})
 }
 

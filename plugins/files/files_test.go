@@ -369,6 +369,13 @@ func TestSeveralRootsAreKnownByName(t *testing.T) {
 	}
 }
 
+func TestTheHostIsToldWhichStringsArePaths(t *testing.T) {
+	about, err := sdktest.Connect(t, newPlugin()).Describe(t.Context(), &pluginv1.DescribeRequest{})
+	if err != nil || strings.Count(string(about.GetConfigSchemaJson()), `"x-mcphost-path":true`) != 2 {
+		t.Errorf("schema = %s, %v", about.GetConfigSchemaJson(), err)
+	}
+}
+
 func TestConfigurationProblemsHaveAPlace(t *testing.T) {
 	root, _ := world(t)
 	tests := map[string]struct{ config, want string }{

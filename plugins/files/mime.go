@@ -24,9 +24,17 @@ var extensions = map[string]string{
 
 // magics are types by the first bytes, which win over the name where a picture claims to be another.
 var magics = []struct{ magic, mime string }{
-	{"\x89PNG\r\n\x1a\n", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"GIF87a", "image/gif"}, {"GIF89a", "image/gif"},
-	{"%PDF-", "application/pdf"}, {"ID3", "audio/mpeg"}, {"OggS", "audio/ogg"}, {"fLaC", "audio/flac"},
-	{"\x1f\x8b", "application/gzip"}, {"\x00asm", "application/wasm"}, {"SQLite format 3\x00", "application/vnd.sqlite3"},
+	{"\x89PNG\r\n\x1a\n", "image/png"},
+	{"\xff\xd8\xff", "image/jpeg"},
+	{"GIF87a", "image/gif"},
+	{"GIF89a", "image/gif"},
+	{"%PDF-", "application/pdf"},
+	{"ID3", "audio/mpeg"},
+	{"OggS", "audio/ogg"},
+	{"fLaC", "audio/flac"},
+	{"\x1f\x8b", "application/gzip"},
+	{"\x00asm", "application/wasm"},
+	{"SQLite format 3\x00", "application/vnd.sqlite3"},
 }
 
 // mimeType returns the type of a file by its first bytes and its name.

@@ -22,8 +22,8 @@ const timeout = 20 * time.Second
 
 // settings is the config block.
 type settings struct {
-	Root  string   `json:"root,omitempty" jsonschema:"the folder to serve, an absolute path or one below ~"`
-	Roots []string `json:"roots,omitempty" jsonschema:"several folders to serve; each is known by its last name"`
+	Root  string   `json:"root,omitempty" path:"true" jsonschema:"the folder to serve, an absolute path or one below ~"`
+	Roots []string `json:"roots,omitempty" path:"true" jsonschema:"several folders to serve; each is known by its last name"`
 }
 
 var _ sdk.Validator = settings{}

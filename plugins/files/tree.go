@@ -198,7 +198,7 @@ func (w *walk) folder(p *place, below string, depth int, first bool) error {
 		if first {
 			return err
 		}
-		return nil //nolint:nilerr // what cannot be read is not there for us
+		return nil // what cannot be read is not there for us
 	}
 	for _, e := range entries {
 		if w.seen++; w.seen > maxEntries {

@@ -16,40 +16,40 @@ import (
 
 // Build builds the plugin whose main package is in the folder, and returns the path of the binary, which is gone when
 // the test ends.
-func Build(t testing.TB, folder string) string {
-	t.Helper()
-	binary := filepath.Join(t.TempDir(), "plugin")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".")
+func Build(tb testing.TB, folder string) string {
+	tb.Helper()
+	binary := filepath.Join(tb.TempDir(), "plugin")
+	build := exec.CommandContext(tb.Context(), "go", "build", "-o", binary, ".")
 	build.Dir = folder
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building the plugin: %v\n%s", err, out)
+		tb.Fatalf("building the plugin: %v\n%s", err, out)
 	}
 	return binary
 }
 
 // Exec starts a plugin's binary through go-plugin's own client, and ends it with the test.
-func Exec(t testing.TB, binary string, arguments ...string) pluginv1.PluginServiceClient {
-	t.Helper()
+func Exec(tb testing.TB, binary string, arguments ...string) pluginv1.PluginServiceClient {
+	tb.Helper()
 	client := plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig:  plugin.HandshakeConfig{MagicCookieKey: pluginv1.MagicCookieKey, MagicCookieValue: pluginv1.MagicCookieValue},
 		VersionedPlugins: map[int]plugin.PluginSet{pluginv1.ProtocolVersion: {pluginv1.PluginName: hostSide{}}},
-		Cmd:              exec.CommandContext(t.Context(), binary, arguments...),
+		Cmd:              exec.CommandContext(tb.Context(), binary, arguments...),
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC}, AutoMTLS: true, Logger: hclog.NewNullLogger(),
 		GRPCDialOptions: []grpc.DialOption{grpc.WithDefaultCallOptions(
 			grpc.MaxCallRecvMsgSize(pluginv1.MaxMessageFromPlugin), grpc.MaxCallSendMsgSize(pluginv1.MaxMessageToPlugin))},
 	})
-	t.Cleanup(client.Kill)
+	tb.Cleanup(client.Kill)
 	protocol, err := client.Client()
 	if err != nil {
-		t.Fatalf("starting the plugin: %v", err)
+		tb.Fatalf("starting the plugin: %v", err)
 	}
 	raw, err := protocol.Dispense(pluginv1.PluginName)
 	if err != nil {
-		t.Fatalf("starting the plugin: %v", err)
+		tb.Fatalf("starting the plugin: %v", err)
 	}
 	service, ok := raw.(pluginv1.PluginServiceClient)
 	if !ok {
-		t.Fatalf("starting the plugin: got a %T", raw)
+		tb.Fatalf("starting the plugin: got a %T", raw)
 	}
 	return service
 }

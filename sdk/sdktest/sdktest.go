@@ -53,8 +53,8 @@ func WithSecret(name, value string) Option {
 }
 
 // Connect serves p in memory until the test ends, not configured.
-func Connect(t testing.TB, p *sdk.Plugin) *Client {
-	t.Helper()
+func Connect(tb testing.TB, p *sdk.Plugin) *Client {
+	tb.Helper()
 	listener := bufconn.Listen(1 << 20)
 	server := grpc.NewServer(grpc.MaxRecvMsgSize(pluginv1.MaxMessageToPlugin), grpc.MaxSendMsgSize(pluginv1.MaxMessageFromPlugin))
 	p.RegisterService(server)
@@ -65,35 +65,35 @@ func Connect(t testing.TB, p *sdk.Plugin) *Client {
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(pluginv1.MaxMessageFromPlugin), grpc.MaxCallSendMsgSize(pluginv1.MaxMessageToPlugin)))
 	if err != nil {
-		t.Fatalf("connecting to the plugin: %v", err)
+		tb.Fatalf("connecting to the plugin: %v", err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := connection.Close(); err != nil {
-			t.Errorf("closing the connection: %v", err)
+			tb.Errorf("closing the connection: %v", err)
 		}
 		server.Stop()
 		if err := <-done; err != nil {
-			t.Errorf("serving the plugin: %v", err)
+			tb.Errorf("serving the plugin: %v", err)
 		}
 	})
-	return &Client{PluginServiceClient: pluginv1.NewPluginServiceClient(connection), t: t}
+	return &Client{PluginServiceClient: pluginv1.NewPluginServiceClient(connection), t: tb}
 }
 
 // Start serves p in memory until the test ends, configured.
-func Start(t testing.TB, p *sdk.Plugin, options ...Option) *Client {
-	t.Helper()
-	c := Connect(t, p)
-	request := &pluginv1.ConfigureRequest{Handle: "test", DataDir: t.TempDir()}
+func Start(tb testing.TB, p *sdk.Plugin, options ...Option) *Client {
+	tb.Helper()
+	c := Connect(tb, p)
+	request := &pluginv1.ConfigureRequest{Handle: "test", DataDir: tb.TempDir()}
 	for _, o := range options {
 		o(request)
 	}
-	response, err := c.Configure(t.Context(), request)
+	response, err := c.Configure(tb.Context(), request)
 	if err != nil {
-		t.Fatalf("configuring the plugin: %v", err)
+		tb.Fatalf("configuring the plugin: %v", err)
 	}
 	for _, d := range response.GetDiagnostics() {
 		if d.GetSeverity() == pluginv1.Diagnostic_SEVERITY_ERROR {
-			t.Fatalf("configuring the plugin: %s: %s: %s", d.GetPointer(), d.GetSummary(), d.GetDetail())
+			tb.Fatalf("configuring the plugin: %s: %s: %s", d.GetPointer(), d.GetSummary(), d.GetDetail())
 		}
 	}
 	return c
@@ -174,11 +174,11 @@ func (o *Outcome) IsError() bool { return o.GetResult().GetIsError() }
 
 // Text returns the text blocks of the result, one after the other.
 func (o *Outcome) Text() string {
-	text := ""
+	var text strings.Builder
 	for _, block := range o.GetResult().GetContent() {
-		text += block.GetText()
+		text.WriteString(block.GetText())
 	}
-	return text
+	return text.String()
 }
 
 // Decode decodes the structured content into v, a pointer.
@@ -246,37 +246,37 @@ func (c *Client) Manifest() []byte {
 }
 
 // readable returns a message as a JSON value, with the JSON inside of it as JSON, not as base64.
-func readable(t testing.TB, message proto.Message) any {
-	t.Helper()
+func readable(tb testing.TB, message proto.Message) any {
+	tb.Helper()
 	raw, err := protojson.Marshal(message)
 	if err != nil {
-		t.Fatalf("encoding the manifest: %v", err)
+		tb.Fatalf("encoding the manifest: %v", err)
 	}
 	var value any
 	if err := json.Unmarshal(raw, &value); err != nil {
-		t.Fatalf("encoding the manifest: %v", err)
+		tb.Fatalf("encoding the manifest: %v", err)
 	}
-	unwrap(t, value)
+	unwrap(tb, value)
 	return value
 }
 
-func unwrap(t testing.TB, value any) {
-	t.Helper()
+func unwrap(tb testing.TB, value any) {
+	tb.Helper()
 	switch value := value.(type) {
 	case []any:
 		for _, element := range value {
-			unwrap(t, element)
+			unwrap(tb, element)
 		}
 	case map[string]any:
 		for key, member := range value {
 			text, ok := member.(string)
 			if !ok || !strings.HasSuffix(key, "Json") {
-				unwrap(t, member)
+				unwrap(tb, member)
 				continue
 			}
 			raw, err := base64.StdEncoding.DecodeString(text)
 			if err != nil {
-				t.Fatalf("decoding %s: %v", key, err)
+				tb.Fatalf("decoding %s: %v", key, err)
 			}
 			value[key] = json.RawMessage(raw)
 		}
@@ -284,15 +284,15 @@ func unwrap(t testing.TB, value any) {
 }
 
 // ReadableJSON returns messages as one JSON list, with the JSON inside of them as JSON.
-func ReadableJSON[M proto.Message](t testing.TB, messages []M) []byte {
-	t.Helper()
+func ReadableJSON[M proto.Message](tb testing.TB, messages []M) []byte {
+	tb.Helper()
 	list := []any{}
 	for _, message := range messages {
-		list = append(list, readable(t, message))
+		list = append(list, readable(tb, message))
 	}
 	raw, err := json.Marshal(list)
 	if err != nil {
-		t.Fatalf("encoding messages: %v", err)
+		tb.Fatalf("encoding messages: %v", err)
 	}
 	return raw
 }
