@@ -112,15 +112,15 @@ func (d *decoder[T]) decode(raw []byte) (T, error) {
 func (d *decoder[T]) check(raw []byte) error {
 	var seen uint64
 	var problem error
-	object := eachMember(raw, func(key string, first byte) {
-		rule, known := d.fields[key]
+	object := eachMember(raw, func(key []byte, first byte) {
+		rule, known := d.fields[string(key)]
 		seen |= rule.bit
 		switch {
 		case problem != nil:
 		case !known:
-			problem = &fieldError{path: []string{key}, reason: "is unknown"}
+			problem = &fieldError{path: []string{string(key)}, reason: "is unknown"}
 		case first == 'n' && !rule.nullable:
-			problem = &fieldError{path: []string{key}, reason: "must be " + rule.kind + ", not null"}
+			problem = &fieldError{path: []string{string(key)}, reason: "must be " + rule.kind + ", not null"}
 		}
 	})
 	if !object {
@@ -187,7 +187,7 @@ func jsonKind(t reflect.Type) string {
 
 // eachMember calls fn with each name at the top of the object raw, which must be valid JSON, and the first byte
 // of its value. It returns false if raw is no object.
-func eachMember(raw []byte, fn func(key string, first byte)) bool {
+func eachMember(raw []byte, fn func(key []byte, first byte)) bool {
 	i := skipSpace(raw, 0)
 	if i >= len(raw) || raw[i] != '{' {
 		return false
@@ -237,13 +237,13 @@ func stringEnd(raw []byte, i int) int {
 	return i + 1
 }
 
-func unquote(quoted []byte) string {
+func unquote(quoted []byte) []byte {
 	if bytes.IndexByte(quoted, '\\') < 0 {
-		return string(quoted[1 : len(quoted)-1])
+		return quoted[1 : len(quoted)-1]
 	}
 	var s string
 	if json.Unmarshal(quoted, &s) != nil {
-		return string(quoted)
+		return quoted
 	}
-	return s
+	return []byte(s)
 }

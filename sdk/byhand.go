@@ -82,8 +82,11 @@ func list(b *strings.Builder, title string, names []string, describe func(string
 	}
 }
 
-// exampleConfig returns a config block with the attributes that must be there, as lines of HCL.
+// exampleConfig returns the author's example, or else a config block with the attributes that must be there.
 func (p *Plugin) exampleConfig() string {
+	if p.example != "" {
+		return "    " + strings.ReplaceAll(strings.TrimSpace(p.example), "\n", "\n    ") + "\n"
+	}
 	if p.config == nil {
 		return ""
 	}

@@ -25,6 +25,7 @@ type Plugin struct {
 	name, version string
 	instructions  string
 	documentation string
+	example       string
 	grants        *pluginv1.GrantRequest
 	secretSpecs   []*pluginv1.SecretSpec
 	maxCalls      uint32
@@ -71,6 +72,10 @@ func WithInstructions(text string) Option { return func(p *Plugin) { p.instructi
 func WithDocumentation(markdown string) Option {
 	return func(p *Plugin) { p.documentation = markdown }
 }
+
+// WithExample sets the lines of HCL that a block of the plugin typically holds, such as config { root = "~/notes" }. They
+// are shown to who starts the plugin by hand; by default they are the attributes of the configuration that must be there.
+func WithExample(hcl string) Option { return func(p *Plugin) { p.example = hcl } }
 
 // WithMaxConcurrentCalls makes the host send at most n calls at a time; 0 is no limit of the plugin's own.
 func WithMaxConcurrentCalls(n uint32) Option { return func(p *Plugin) { p.maxCalls = n } }

@@ -25,7 +25,7 @@ import (
 // processPlugin is what the test binary serves as a plugin.
 func processPlugin() *sdk.Plugin {
 	before := os.Stdout // as a logger keeps it that was made before Main
-	p := sdk.New("noisy one", "0.1.0")
+	p := sdk.New("noisy one", "0.1.0", sdk.WithExample("config { root = \"/\" }\nstart = \"lazy\""))
 	sdk.AddTool(p, sdk.Tool{Name: "noise", Description: "Prints.\nA lot."}, func(context.Context, *sdk.Call, struct{}) (string, error) {
 		for range 3000 {
 			fmt.Println("out", strings.Repeat("o", 500))
@@ -214,7 +214,7 @@ func TestStartedByHandItSaysWhatToTypeInstead(t *testing.T) {
 	if code != 1 || stdout != "" {
 		t.Errorf("exit %d, stdout %q, want 1 and nothing", code, stdout)
 	}
-	for _, want := range []string{"noisy one 0.1.0 is a plugin", "noise   Prints.\n", "local \"noisy-one\" {", "command = [\"/", "mcphost start noisy-one"} {
+	for _, want := range []string{"noisy one 0.1.0 is a plugin", "noise   Prints.\n", "local \"noisy-one\" {", "command = [\"/", "    config { root = \"/\" }\n    start = \"lazy\"\n  }", "mcphost start noisy-one"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("stderr lacks %q:\n%s", want, stderr)
 		}

@@ -124,7 +124,7 @@ func (s *service) callTool(ctx context.Context, request *pluginv1.CallToolReques
 	c := s.call(request.GetContext(), request.GetName(), request.GetInputResponsesJson(), request.State)
 	c.send = send
 	var result *pluginv1.ToolResult
-	err := guard(s.p, "tool "+request.GetName(), func() (err error) {
+	err := guard(s.p, t.subject, func() (err error) {
 		result, err = t.call(ctx, c, request.GetArgumentsJson())
 		return err
 	})
@@ -132,7 +132,7 @@ func (s *service) callTool(ctx context.Context, request *pluginv1.CallToolReques
 	if ctx.Err() != nil {
 		return nil, status.FromContextError(ctx.Err()).Err()
 	}
-	failed, err := c.fail("tool "+request.GetName(), err)
+	failed, err := c.fail(t.subject, err)
 	if err != nil {
 		return nil, status.Error(codes.Internal, err.Error())
 	}

@@ -79,6 +79,7 @@ type ToolFunc[In, Out any] func(ctx context.Context, c *Call, in In) (Out, error
 // tool is a tool as it is served.
 type tool struct {
 	definition *pluginv1.Tool
+	subject    string // for messages
 	call       func(ctx context.Context, c *Call, arguments []byte) (*pluginv1.ToolResult, error)
 }
 
@@ -126,7 +127,7 @@ func newTool[In, Out any](t Tool, fn ToolFunc[In, Out]) (*tool, error) {
 			return nil, err
 		}
 	}
-	return &tool{definition: definition, call: func(ctx context.Context, c *Call, arguments []byte) (*pluginv1.ToolResult, error) {
+	return &tool{definition: definition, subject: "tool " + t.Name, call: func(ctx context.Context, c *Call, arguments []byte) (*pluginv1.ToolResult, error) {
 		in, err := decoder.decode(arguments)
 		if err != nil {
 			return nil, fmt.Errorf("invalid arguments: %w", err)

@@ -67,7 +67,7 @@ func (s settings) paths() func(yield func(pointer, path string) bool) {
 
 // newPlugin returns the plugin; its folders come with the configuration.
 func newPlugin() *sdk.Plugin {
-	p := sdk.New("files", version, sdk.WithInstructions(
+	p := sdk.New("files", version, sdk.WithExample("config { root = \"~/notes\" }\nsandbox { read = [\"~/notes\"] }"), sdk.WithInstructions(
 		"Paths are relative to the served folder and use slashes. Start with list or find; search looks for text inside of files; read large files by ranges."))
 	t := &tree{}
 	sdk.Configure(p, func(_ context.Context, _ sdk.Setup, s settings) error { return t.open(s) })
