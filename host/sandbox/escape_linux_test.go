@@ -265,8 +265,12 @@ func playHost(part string, in io.Reader, out io.Writer) error {
 	switch part {
 	case "escape":
 		return playEscape(ctx, in, out)
-	case "victim":
-		return playVictim(ctx, in, out)
+	case "orphans":
+		return playOrphans(ctx, in, out)
+	case "forks":
+		return playForks(ctx, in, out)
+	case "no spaces":
+		return playNoSpaces(out)
 	}
 	return fmt.Errorf("no part %q", part)
 }
@@ -428,5 +432,3 @@ func (b *bait) memory() error {
 	b.close = append(b.close, func() { _, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
 	return nil
 }
-
-func playVictim(context.Context, io.Reader, io.Writer) error { return errors.New("later") }

@@ -49,6 +49,7 @@ func readAll(conn *net.UnixConn, text *[]byte, listener *int) error {
 	buf, oob := make([]byte, 16<<10), make([]byte, unix.CmsgSpace(4))
 	for len(*text) < maxReport {
 		n, oobn, _, _, err := conn.ReadMsgUnix(buf, oob)
+		n, oobn = max(n, 0), max(oobn, 0) // -1 beside an error
 		if fd, ok := passedFD(oob[:oobn]); ok && *listener < 0 {
 			*listener = fd
 		}

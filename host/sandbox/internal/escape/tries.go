@@ -80,6 +80,7 @@ var tries = map[string]func(argument string) error{
 	"descriptors": descriptors,
 	"variables":   variables,
 	"get":         get,
+	"gets":        gets,
 	"orphan":      orphan,
 }
 
