@@ -136,12 +136,6 @@ func usual() http.Header {
 	return http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
 }
 
-func modern() http.Header {
-	h := usual()
-	h.Set("MCP-Protocol-Version", "2026-07-28")
-	return h
-}
-
 func call(method string) string { return `{"jsonrpc":"2.0","id":1,"method":"` + method + `"}` }
 
 // do sends a request; the response is closed at the end of the test.
