@@ -1,7 +1,6 @@
 package modern
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"github.com/mcphost/mcphost/host/jsonrpc"
 	"github.com/mcphost/mcphost/host/mcp"
 	"github.com/mcphost/mcphost/host/primitive"
+	"github.com/mcphost/mcphost/host/seal"
 )
 
 // statePurpose keeps request states apart from other sealed tokens.
@@ -85,21 +85,13 @@ func decodeState(b []byte) (*state, error) {
 // stateBinding is what a state is bound to besides its expiry (patterns/mrtr:
 // principal, method and a digest of the salient params).
 func (r *request) stateBinding() []byte {
-	h := sha256.New()
-	put := func(s []byte) {
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
-		h.Write(n[:])
-		h.Write(s)
-	}
 	p := &r.Caller.Principal
-	for _, s := range []string{p.Issuer, p.Subject, r.Endpoint.Name, r.Endpoint.Transport, r.Message.Method, r.name} {
-		put([]byte(s))
+	var args []byte
+	if raw := r.Params.Arguments; raw != nil {
+		args = jsonrpc.AppendCanonical(nil, raw)
 	}
-	if args := r.Params.Arguments; args != nil {
-		put(jsonrpc.AppendCanonical(nil, args))
-	}
-	return h.Sum(nil)
+	return seal.Binding([]byte(p.Issuer), []byte(p.Subject), []byte(r.Endpoint.Transport), []byte(r.Endpoint.Name),
+		[]byte(r.Message.Method), []byte(r.name), args)
 }
 
 // sealState returns the requestState for the next round of u.

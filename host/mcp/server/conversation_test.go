@@ -102,9 +102,10 @@ func decode(t *testing.T, b []byte) (all []any) {
 	return all
 }
 
-// A pipe is a client of a server with the tools of [newRegistry].
+// A pipe is a client of a server with the tools of [newOffer].
 type pipe struct {
 	t        *testing.T
+	plugin   *fake
 	in       *os.File
 	lines    chan []byte
 	said     [][]byte
@@ -113,7 +114,7 @@ type pipe struct {
 	registry *registry.Registry
 }
 
-func newPipe(t *testing.T) *pipe {
+func newPipe(t *testing.T, change ...func(*mcp.Limits)) *pipe {
 	t.Helper()
 	inR, inW, err := os.Pipe()
 	if err != nil {
@@ -123,7 +124,9 @@ func newPipe(t *testing.T) *pipe {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reg := newRegistry()
+	plugin := &fake{started: make(chan string, 100)}
+	reg := registry.New(hclog.NewNullLogger(), nil)
+	reg.SetOffer("fake", newOffer(plugin))
 	ep := &mcp.Endpoint{
 		Name: "test", Transport: "stdio",
 		Info:    mcp.Implementation{Name: "mcphost", Version: "0.0.0", Title: "Test", Description: "A test"},
@@ -131,8 +134,11 @@ func newPipe(t *testing.T) *pipe {
 		Limits:  mcp.DefaultLimits(), Sealer: &plainSealer{spent: map[string]bool{}}, Log: hclog.NewNullLogger(),
 	}
 	ep.Limits.DefaultPageSize = 3
+	for _, f := range change {
+		f(&ep.Limits)
+	}
 	front := server.New(legacy.New(), modern.New(), ep.Limits, hclog.NewNullLogger())
-	c := &pipe{t: t, in: inW, lines: make(chan []byte, 1000), done: make(chan error, 1), endpoint: ep, registry: reg}
+	c := &pipe{t: t, plugin: plugin, in: inW, lines: make(chan []byte, 1000), done: make(chan error, 1), endpoint: ep, registry: reg}
 	go func() {
 		c.done <- stdio.Serve(t.Context(), inR, outW, front, ep, primitive.Principal{Subject: "local"})
 		outW.Close()
@@ -200,7 +206,7 @@ func (c *pipe) finish() []byte {
 type plainSealer struct{ spent map[string]bool }
 
 func (*plainSealer) Seal(purpose string, binding, payload []byte, _ time.Time) string {
-	return purpose + "." + string(jsonrpc.AppendString(nil, string(payload))) + "." + strings.ToUpper(cmpHex(binding))
+	return purpose + "." + string(jsonrpc.AppendString(nil, latin1(payload))) + "." + strings.ToUpper(cmpHex(binding))
 }
 
 func (s *plainSealer) Open(purpose string, binding []byte, token string) ([]byte, bool) {
@@ -210,7 +216,20 @@ func (s *plainSealer) Open(purpose string, binding []byte, token string) ([]byte
 		return nil, false
 	}
 	v, ok := jsonrpc.String([]byte(rest[:i]))
-	return []byte(v), ok
+	var payload []byte
+	for _, r := range v {
+		payload = append(payload, byte(r))
+	}
+	return payload, ok
+}
+
+// latin1 returns a string with one rune for each byte, so that any bytes survive JSON.
+func latin1(b []byte) string {
+	var s strings.Builder
+	for _, c := range b {
+		s.WriteRune(rune(c))
+	}
+	return s.String()
 }
 
 func (s *plainSealer) Spend(token string, _ time.Time) bool {
@@ -231,12 +250,6 @@ func cmpHex(b []byte) string {
 
 // fake is a plugin of a few tools, a resource, a template and a prompt.
 type fake struct{ started chan string }
-
-func newRegistry() *registry.Registry {
-	r := registry.New(hclog.NewNullLogger(), nil)
-	r.SetOffer("fake", newOffer(&fake{started: make(chan string, 100)}))
-	return r
-}
 
 func newOffer(f *fake, extra ...string) *registry.Offer {
 	o := &registry.Offer{HasPrompts: true, HasResources: true, Completions: true, Logging: true, ResourceUpdates: true}

@@ -13,6 +13,7 @@ import (
 // once the client has cancelled the request or it has been answered, nothing
 // more is sent for it.
 type call struct {
+	s      *Server
 	key    callID
 	ctx    context.Context //nolint:containedctx // it is the life of the request
 	cancel context.CancelFunc
@@ -31,9 +32,11 @@ func (c *call) Notify(msg []byte) error {
 	return c.out.Notify(msg)
 }
 
-// Reply implements [mcp.Responder].
+// Reply implements [mcp.Responder]. The id is free before the client can see
+// the answer: it may use it again at once.
 func (c *call) Reply(msg []byte, status int) {
 	if !c.closed.Swap(true) {
+		c.s.forget(c)
 		c.out.Reply(msg, status)
 	}
 }
@@ -41,7 +44,7 @@ func (c *call) Reply(msg []byte, status int) {
 // track makes the request in x one in flight. An id that is in flight already
 // is refused: basic/index, "Requests", wants ids that do not repeat.
 func (s *Server) track(x *mcp.Exchange) (*call, *jsonrpc.Error) {
-	c := &call{key: callID{x.Conn, string(x.Message.ID)}, out: x.Out, method: x.Message.Method}
+	c := &call{s: s, key: callID{x.Conn, string(x.Message.ID)}, out: x.Out, method: x.Message.Method}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, dup := s.inFlight[c.key]; dup {
@@ -53,11 +56,18 @@ func (s *Server) track(x *mcp.Exchange) (*call, *jsonrpc.Error) {
 	return c, nil
 }
 
-// finish takes c out of those in flight.
-func (s *Server) finish(c *call) {
+// forget takes c out of those in flight.
+func (s *Server) forget(c *call) {
 	s.mu.Lock()
-	delete(s.inFlight, c.key)
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	if s.inFlight[c.key] == c { // the id may be that of a new request by now
+		delete(s.inFlight, c.key)
+	}
+}
+
+// finish ends c.
+func (s *Server) finish(c *call) {
+	s.forget(c)
 	c.cancel()
 }
 
@@ -72,7 +82,7 @@ func (s *Server) cancel(key callID) {
 	}
 	// Close before cancelling: nothing may be sent for it any more.
 	c.closed.Store(true)
-	c.cancel()
+	s.finish(c)
 }
 
 // slots bound the requests in work and those that wait to be.

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphost/mcphost/host"
+)
+
+func newStart(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use:   "start HANDLE",
+		Short: "Serve a local block on stdin and stdout",
+		Long: `Serve the local block HANDLE as an MCP server on stdin and stdout, for clients of
+every protocol revision. Put it into the configuration of an MCP client as
+command "mcphost" with arguments "start", "HANDLE". Logs go to stderr.`,
+		Args: exactly(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := g.load()
+			if err != nil {
+				return err
+			}
+			l, err := local(cfg, args[0])
+			if err != nil {
+				return err
+			}
+			return g.withHost(c.Context(), cfg, l.Plugins, func(h *host.Host) error {
+				return h.ServeStdio(c.Context(), l, os.Stdin, os.Stdout)
+			})
+		},
+	}
+}
