@@ -3,6 +3,7 @@ package plugin
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -138,19 +139,19 @@ func explainELF(path string) error {
 
 // explainStart makes an error of a start that did not come to a handshake,
 // from everything that is known of the process.
-func explainStart(p *process, path string, cause error) error {
-	if _, _, fault := p.announced(); fault != nil {
+func explainStart(ctx context.Context, p *process, path string, cause error) error {
+	_, _, fault := p.announced()
+	switch {
+	case fault != nil:
 		return withTail(p, fault)
-	}
-	if !p.forked() {
+	case ctx.Err() != nil: // its process may have ended meanwhile, but by our hand
+		return withTail(p, explainTimeout(ctx, p))
+	case !p.forked():
 		if err := explainExec(path); err != nil {
 			return err
 		}
 		return cause
-	}
-	select {
-	case <-p.dead:
-	default:
+	case !closed(p.dead):
 		return withTail(p, cause)
 	}
 	printed := p.stdout.printed()
@@ -167,6 +168,17 @@ func explainStart(p *process, path string, cause error) error {
 		err = fmt.Errorf("plugin ended (%s) before its handshake", p.status())
 	}
 	return withTail(p, err)
+}
+
+// explainTimeout says what a start waited for when ctx ended it.
+func explainTimeout(ctx context.Context, p *process) error {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ctx.Err()
+	}
+	if printed := p.stdout.printed(); len(printed) > 0 {
+		return fmt.Errorf("plugin printed no handshake line in time; it printed %q", printed)
+	}
+	return errors.New("plugin printed no handshake line in time")
 }
 
 // withTail adds the last lines of stderr.

@@ -185,3 +185,13 @@ func wantContains(t *testing.T, what, got string, want ...string) {
 		}
 	}
 }
+
+func configure(t *testing.T) func(context.Context, *plugin.Description) (*plugin.Configuration, error) {
+	t.Helper()
+	return func(_ context.Context, d *plugin.Description) (*plugin.Configuration, error) {
+		if d.Version != "1.2.3" {
+			return nil, errors.New("configured before it was described")
+		}
+		return &plugin.Configuration{JSON: []byte(`{"root":"/x"}`), Secrets: map[string]string{"token": "s3cret"}}, nil
+	}
+}

@@ -81,10 +81,10 @@ func newInstance(ctx context.Context, o *Options, log hclog.Logger) (*instance, 
 
 // abandon ends an instance whose start went wrong and completes the error.
 func (i *instance) abandon(ctx context.Context, err error) error {
-	select {
-	case <-i.proc.dead:
+	if _, _, fault := i.proc.announced(); fault != nil {
+		err = fault
+	} else if closed(i.proc.dead) {
 		err = fmt.Errorf("%w; the plugin ended (%s)", err, i.proc.status())
-	default:
 	}
 	i.stop(ctx)
 	return withTail(i.proc, err)
@@ -177,14 +177,7 @@ func (i *instance) exited() <-chan struct{} { return i.proc.dead }
 // gone reports whether the process has ended. A connection that broke may be
 // the first sign of it, so it waits a moment for the second.
 func (i *instance) gone() bool {
-	timer := time.NewTimer(100 * time.Millisecond)
-	defer timer.Stop()
-	select {
-	case <-i.proc.dead:
-		return true
-	case <-timer.C:
-		return false
-	}
+	return waitClosed(i.proc.dead, 100*time.Millisecond)
 }
 
 // stop ends the process: it asks it to shut down, waits shutdownTimeout, kills
@@ -229,12 +222,7 @@ func closed(c <-chan struct{}) bool {
 // reportEnd logs how the process ended, under the id that its calls were given.
 // It waits for its last words.
 func (i *instance) reportEnd() {
-	timer := time.NewTimer(2 * drainTimeout)
-	defer timer.Stop()
-	select {
-	case <-i.proc.done:
-	case <-timer.C:
-	}
+	waitClosed(i.proc.done, 2*drainTimeout)
 	i.log.Error("plugin exited", "error", i.proc.status(), "incident", i.incident, "stderr", strings.Join(i.proc.stderr.last(20), "\n"))
 }
 

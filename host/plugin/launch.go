@@ -3,7 +3,6 @@ package plugin
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os/exec"
@@ -39,26 +38,11 @@ func launch(ctx context.Context, o *Options, log hclog.Logger) (*process, *grpc.
 	p := newProcess(cmd, dirs, log, o.MTLS)
 	conn, err := p.handshake(ctx, o)
 	if err != nil {
-		err = explainStart(p, path, explainTimeout(ctx, p, err))
+		err = explainStart(ctx, p, path, err)
 		p.destroy()
 		return nil, nil, err
 	}
 	return p, conn, nil
-}
-
-// explainTimeout replaces what go-plugin says when the time is over.
-func explainTimeout(ctx context.Context, p *process, err error) error {
-	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		err = errors.New("plugin printed no handshake line in time")
-		if printed := p.stdout.printed(); len(printed) > 0 {
-			err = fmt.Errorf("%w; it printed %q", err, printed)
-		}
-		return err
-	case ctx.Err() != nil:
-		return ctx.Err()
-	}
-	return err
 }
 
 // handshake lets go-plugin start p and read its handshake line. The connection
@@ -83,7 +67,7 @@ func (p *process) handshake(ctx context.Context, o *Options) (*grpc.ClientConn, 
 			return p, p.prepare(o, spec.Env, dir, id)
 		},
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: p.dirs.Private},
-		StartTimeout:     o.StartTimeout,
+		StartTimeout:     2 * o.StartTimeout, // that of ctx comes first
 		SkipHostEnv:      true,
 		Logger:           hclog.NewNullLogger(),
 		Stderr:           io.Discard,
@@ -173,6 +157,7 @@ func (p *process) dial(ctx context.Context, socket string) (net.Conn, error) {
 		return nil, err
 	}
 	if err := checkPeer(conn, p.pid); err != nil {
+		p.blame(err)
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil

@@ -21,6 +21,8 @@ const (
 	// reapTimeout is how long a process may take to die of SIGKILL. One that
 	// is stuck in the kernel takes longer, and nobody waits for it.
 	reapTimeout = time.Second
+	// cleanTimeout is how long its folders may take to be removed.
+	cleanTimeout = 5 * time.Second
 )
 
 // A process is one run of a plugin's command. It is what go-plugin sees of it:
@@ -195,7 +197,7 @@ func (p *process) terminate() {
 }
 
 // destroy kills the process and returns when nothing of it is left, or after
-// reapTimeout.
+// some seconds if it does not go.
 func (p *process) destroy() {
 	p.kill()
 	if !p.forked() {
@@ -204,12 +206,24 @@ func (p *process) destroy() {
 		}
 		return
 	}
-	timer := time.NewTimer(reapTimeout)
+	if !waitClosed(p.dead, reapTimeout) {
+		p.log.Error("plugin did not die of SIGKILL", "pid", p.pid)
+		return
+	}
+	if !waitClosed(p.done, cleanTimeout) {
+		p.log.Warn("cleaning up after the plugin takes long", "path", p.dirs.Private)
+	}
+}
+
+// waitClosed waits until c is closed, for d at most, and reports whether it is.
+func waitClosed(c <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-p.done:
+	case <-c:
+		return true
 	case <-timer.C:
-		p.log.Error("plugin did not die of SIGKILL", "pid", p.pid)
+		return false
 	}
 }
 
@@ -283,6 +297,14 @@ func (p *process) PluginToHost(network, addr string) (string, string, error) {
 // never connects to us.
 func (p *process) HostToPlugin(string, string) (string, string, error) {
 	return "", "", errors.New("a plugin does not call the host")
+}
+
+// blame notes what the plugin must not do and ends it.
+func (p *process) blame(err error) {
+	p.mu.Lock()
+	p.fault = &permanentError{err}
+	p.mu.Unlock()
+	p.kill()
 }
 
 // announced returns what the handshake brought.

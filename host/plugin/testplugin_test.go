@@ -58,6 +58,13 @@ func servePlugin(name string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	if name == "hard-link" {
+		if err := os.Link(os.Getenv("VICTIM"), path+"2"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		path += "2"
+	}
 	opts := []grpc.ServerOption{grpc.MaxRecvMsgSize(pluginv1.MaxMessageToPlugin), grpc.MaxSendMsgSize(math.MaxInt32)}
 	field := ""
 	if ca := os.Getenv("PLUGIN_CLIENT_CERT"); ca != "" && name != "no-tls" {
@@ -71,6 +78,9 @@ func servePlugin(name string) int {
 		if name == "other-cert" {
 			field = "|" + base64.RawStdEncoding.EncodeToString(selfSigned().Certificate[0])
 		}
+	}
+	if name == "unasked-cert" {
+		field = "|" + base64.RawStdEncoding.EncodeToString(selfSigned().Certificate[0])
 	}
 	s := grpc.NewServer(opts...)
 	pluginv1.RegisterPluginServiceServer(s, p)
