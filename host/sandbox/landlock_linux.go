@@ -34,6 +34,7 @@ func landlockABI() int {
 type access struct {
 	path   string
 	rights landlock.AccessFSSet
+	listed bool // somebody asked for it: it must be there
 }
 
 // fileAccess lists everything that the plugin may touch, as paths inside its root.
@@ -43,30 +44,31 @@ func (s *spec) fileAccess(privateRoot bool) []access {
 		started = 0
 	}
 	var all []access
+	listed := true
 	add := func(rights landlock.AccessFSSet, paths ...string) {
 		for _, path := range paths {
-			if path != anyProgram {
-				all = append(all, access{path, rights})
-			}
+			all = append(all, access{path, rights, listed})
 		}
 	}
-	add(canRead|started, s.System...)
 	add(canRead|started, s.Read...)
 	add(canRead|canWrite|started, s.Write...)
 	add(canRead|canWrite|started|ll.AccessFSResolveUnix, s.Folders...)
 	add(canRead|canStart, s.Files...)
-	add(canRead|canStart, programFiles(s.Path, s.Env)...)
 	for _, program := range s.Exec {
 		if program != anyProgram {
-			add(canRead|canStart, programFiles(program, s.Env)...)
+			add(canRead|canStart, program)
 		}
 	}
+	listed = false
+	add(canRead|started, s.System...)
+	add(canRead|canStart, s.programs()...)
 	add(canRead|ll.AccessFSWriteFile, devices...)
 	if privateRoot {
 		add(canRead, "/proc", "/etc/passwd", "/etc/group", "/etc/hosts")
 		add(canRead|canWrite|started|ll.AccessFSResolveUnix, "/tmp", "/dev/shm")
 	} else {
-		add(canRead, "/proc/self") // the launcher becomes the plugin, so this stays its own
+		add(canRead, "/etc/passwd", "/etc/group") // runtimes ask who they are
+		add(canRead, "/proc/self")                // the launcher becomes the plugin, so this stays its own
 	}
 	return all
 }
@@ -80,18 +82,14 @@ func (s *spec) confineFiles(abi int, privateRoot bool) (int, error) {
 	}
 	var rules []landlock.Rule
 	for _, a := range s.fileAccess(privateRoot) {
-		st, err := os.Stat(a.path)
+		rule, release, err := s.rule(a, abi, privateRoot)
 		if err != nil {
-			continue // what is missing needs no rule
+			return 0, err
 		}
-		rights := a.rights
-		if !st.IsDir() {
-			rights &= ofFiles
+		defer release()
+		if rule != nil {
+			rules = append(rules, rule)
 		}
-		if abi < 2 {
-			rights &^= ll.AccessFSRefer // to ask for it would switch everything off
-		}
-		rules = append(rules, landlock.PathAccess(rights, a.path).IgnoreIfMissing())
 	}
 	fd, flags, err := config.NewRulesetFD(rules...)
 	if err != nil {
@@ -105,4 +103,46 @@ func (s *spec) confineFiles(abi int, privateRoot bool) (int, error) {
 		return 0, fmt.Errorf("entering the Landlock domain: %w", err)
 	}
 	return abi, nil
+}
+
+// rule makes the rule for one path, or none for what is missing and need not be
+// there. release gives back what it holds once the rules are made.
+func (s *spec) rule(a access, abi int, privateRoot bool) (rule landlock.Rule, release func(), err error) {
+	path, release := a.path, func() {}
+	if !privateRoot && a.path != "/proc/self" {
+		// The folders may be a running plugin's to change: hold what was checked.
+		fd, err := s.hold(a.path)
+		if err != nil && a.listed {
+			return nil, release, err
+		}
+		if err != nil {
+			return nil, release, nil
+		}
+		path, release = fmt.Sprintf("/proc/self/fd/%d", fd), func() { _ = unix.Close(fd) }
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, release, nil //nolint:nilerr // what is missing needs no rule
+	}
+	rights := a.rights
+	if !st.IsDir() {
+		rights &= ofFiles
+	}
+	if abi < 2 {
+		rights &^= ll.AccessFSRefer // to ask for it would switch everything off
+	}
+	return landlock.PathAccess(rights, path), release, nil
+}
+
+// hold opens a listed path as resolve found it.
+func (s *spec) hold(path string) (int, error) {
+	real, err := s.resolve(path)
+	if err != nil {
+		return -1, err
+	}
+	fd, err := openNoLinks(real)
+	if err != nil {
+		return -1, fmt.Errorf("sandbox path %q: %w", path, err)
+	}
+	return fd, nil
 }

@@ -15,6 +15,18 @@ import (
 // maxInterpreters is how many interpreters Linux follows, and a few more for env.
 const maxInterpreters = 8
 
+// programs returns the files needed to run the plugin and the programs that it
+// is granted to start.
+func (s *spec) programs() []string {
+	files := programFiles(s.Path, s.Env)
+	for _, program := range s.Exec {
+		if program != anyProgram {
+			files = append(files, programFiles(program, s.Env)...)
+		}
+	}
+	return files
+}
+
 // programFiles returns the files that the kernel opens to run program: itself,
 // the interpreters that "#!" lines name, and the dynamic loader. Those that are
 // not there are left out; exec will say so.

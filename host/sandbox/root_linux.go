@@ -93,14 +93,8 @@ func (s *spec) sources() ([]source, []alias, error) {
 		}
 		return nil
 	}
-	programs := programFiles(s.Path, s.Env)
-	for _, program := range s.Exec {
-		if program != anyProgram {
-			programs = append(programs, programFiles(program, s.Env)...)
-		}
-	}
 	err := errors.Join(add(false, s.System...), add(false, s.Files...), add(false, s.Read...), add(false, s.Exec...),
-		add(false, programs...), add(true, s.Write...), add(true, s.Folders...))
+		add(false, s.programs()...), add(true, s.Write...), add(true, s.Folders...))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -160,10 +154,15 @@ func bare(err error) error {
 	return err
 }
 
-func (src *source) open() error {
-	fd, err := unix.Openat2(unix.AT_FDCWD, src.path, &unix.OpenHow{
+// openNoLinks takes hold of what path names, which has no symbolic link in it.
+func openNoLinks(path string) (int, error) {
+	return unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
 		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS,
 	})
+}
+
+func (src *source) open() error {
+	fd, err := openNoLinks(src.path)
 	if err != nil {
 		return fmt.Errorf("opening: %w", err)
 	}
@@ -199,9 +198,7 @@ func (src *source) place(stage string) error {
 			return err
 		}
 	}
-	to, err := unix.Openat2(unix.AT_FDCWD, at, &unix.OpenHow{
-		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS,
-	})
+	to, err := openNoLinks(at)
 	if err != nil {
 		return fmt.Errorf("sandbox path %q: opening its place: %w", src.path, err)
 	}

@@ -215,7 +215,7 @@ func hog(argument string) error {
 		}
 		held = append(held, block)
 	}
-	time.Sleep(3 * time.Second) // for whoever watches to see
+	time.Sleep(time.Second) // for whoever watches to see
 	runtime.KeepAlive(held)
 	return nil
 }
