@@ -83,10 +83,8 @@ func Fault(err error, k primitive.Kind, l Lineage) (asResult string, e *jsonrpc.
 	if pe.Incident != "" {
 		text += " (incident " + pe.Incident + ")"
 	}
-	if f.asResult && k == primitive.KindTool && pe.Failure != primitive.NeedsInput {
-		return text, nil
-	}
-	if f.asResult && k == primitive.KindTool && l == Legacy {
+	// A modern client can mend a missing capability, so it is told by an error (basic/index, -32021).
+	if f.asResult && k == primitive.KindTool && (pe.Failure != primitive.NeedsInput || l == Legacy) {
 		return text, nil
 	}
 	code := f.code
@@ -101,26 +99,30 @@ func Fault(err error, k primitive.Kind, l Lineage) (asResult string, e *jsonrpc.
 	return "", &jsonrpc.Error{Code: code, Message: text, Data: pe.Data}
 }
 
-// foreignCode returns the code under which a plugin's own error goes out: those
-// of JSON-RPC that a plugin may use, -32021, and whatever is outside the
-// reserved range; everything else is an internal error.
+// pluginCodes are the reserved codes that a plugin's own error may have, and
+// what they are on each lineage. -32002 MUST NOT be emitted on modern and
+// SHOULD be on legacy, which in turn has no -32021 (docs/errors.md).
+var pluginCodes = map[jsonrpc.Code]struct{ legacy, modern jsonrpc.Code }{
+	jsonrpc.InvalidParams:   {jsonrpc.InvalidParams, jsonrpc.InvalidParams},
+	jsonrpc.InternalError:   {jsonrpc.InternalError, jsonrpc.InternalError},
+	jsonrpc.MethodNotFound:  {jsonrpc.MethodNotFound, jsonrpc.MethodNotFound},
+	MissingClientCapability: {jsonrpc.InvalidRequest, MissingClientCapability},
+	ResourceNotFound:        {ResourceNotFound, jsonrpc.InvalidParams},
+}
+
+// The range that JSON-RPC and MCP reserve.
+const firstReserved, lastReserved jsonrpc.Code = -32768, -32000
+
+// foreignCode returns the code under which a plugin's own error goes out: one
+// of the table, or any outside the reserved range; else it is an internal error.
 func foreignCode(c jsonrpc.Code, l Lineage) jsonrpc.Code {
-	switch c {
-	case jsonrpc.InvalidParams, jsonrpc.InternalError, jsonrpc.MethodNotFound:
-		return c
-	case MissingClientCapability:
-		if l == Modern {
-			return c
-		}
-		return jsonrpc.InvalidRequest
-	case ResourceNotFound:
-		// Resource not found: MUST NOT be emitted on modern, SHOULD be on legacy.
-		if l == Modern {
-			return jsonrpc.InvalidParams
-		}
-		return c
-	}
-	if c >= -32768 && c <= -32000 {
+	row, ok := pluginCodes[c]
+	switch {
+	case ok && l == Modern:
+		return row.modern
+	case ok:
+		return row.legacy
+	case c >= firstReserved && c <= lastReserved:
 		return jsonrpc.InternalError
 	}
 	return c

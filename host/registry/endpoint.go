@@ -9,18 +9,33 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/mcphost/mcphost/host/config"
 	"github.com/mcphost/mcphost/host/events"
 	"github.com/mcphost/mcphost/host/jsonrpc"
 	"github.com/mcphost/mcphost/host/mcp"
 	"github.com/mcphost/mcphost/host/primitive"
 )
 
-// What an endpoint does with a name that an earlier plugin has taken.
-const (
-	ConflictPrefix = "prefix" // serve the later one as "HANDLE_NAME"
-	ConflictSkip   = "skip"   // leave the later one out
-	ConflictError  = "error"  // leave both out
-)
+// Shapes say which primitives are taken, and under which names. Resources and
+// templates share one and keep their URIs. The zero value takes all as they are.
+type Shapes struct{ Tools, Prompts, Resources *config.Shape }
+
+// apply returns the name under which p is served, where key is its name so
+// far, and false if it is not served.
+func (s *Shapes) apply(p *primitive.Primitive, key string) (string, bool) {
+	shape := s.Resources
+	switch p.Kind {
+	case primitive.KindTool:
+		shape = s.Tools
+	case primitive.KindPrompt:
+		shape = s.Prompts
+	case primitive.KindResource, primitive.KindTemplate:
+	}
+	if shape == nil {
+		return key, true
+	}
+	return shape.Name(p.Own, key), shape.Serves(p.Own)
+}
 
 // A Member is one plugin of an endpoint, with the shapes of its own block.
 type Member struct {
@@ -31,10 +46,10 @@ type Member struct {
 // Options describe an endpoint.
 type Options struct {
 	Name         string
-	Plugins      []Member // in the order of the file, which decides conflicts
-	Shapes       Shapes   // of the endpoint, applied after the plugins'
-	OnConflict   string   // empty is ConflictPrefix
-	Instructions string   // of the server
+	Plugins      []Member          // in the order of the file, which decides conflicts
+	Shapes       Shapes            // of the endpoint, applied after the plugins'
+	OnConflict   config.OnConflict // empty is config.ConflictPrefix
+	Instructions string            // of the server
 }
 
 // An Endpoint is the catalog of one local or web block. It implements [mcp.Catalog].
@@ -43,7 +58,7 @@ type Endpoint struct {
 	name     string
 	plugins  []Member
 	shapes   Shapes
-	conflict string
+	conflict config.OnConflict
 	preamble string
 	log      hclog.Logger
 	bus      events.Bus
@@ -67,7 +82,7 @@ func (r *Registry) NewEndpoint(o Options) *Endpoint {
 		conflict: o.OnConflict, preamble: o.Instructions, log: r.log.With("endpoint", o.Name),
 	}
 	if e.conflict == "" {
-		e.conflict = ConflictPrefix
+		e.conflict = config.ConflictPrefix
 	}
 	e.bus.OnWatch = func([]string) { r.watch() }
 	r.mu.Lock()
@@ -188,9 +203,9 @@ func (e *Endpoint) gather(c *catalog, offers map[string]*Offer, k primitive.Kind
 
 // served returns the name that the shapes give p, false if it is not served.
 func (e *Endpoint) served(m Member, p *primitive.Primitive) (string, bool) {
-	key, ok := m.Shapes.of(p.Kind).apply(p.Own, p.Own)
+	key, ok := m.Shapes.apply(p, p.Own)
 	if ok {
-		key, ok = e.shapes.of(p.Kind).apply(p.Own, key)
+		key, ok = e.shapes.apply(p, key)
 	}
 	if !ok {
 		return "", false
@@ -207,7 +222,7 @@ func (e *Endpoint) served(m Member, p *primitive.Primitive) (string, bool) {
 
 // settle decides what becomes of p, whose name key is that of another plugin's primitive.
 func (e *Endpoint) settle(m Member, p *primitive.Primitive, key, owner string) (string, bool) {
-	if e.conflict == ConflictPrefix && (p.Kind == primitive.KindTool || p.Kind == primitive.KindPrompt) {
+	if e.conflict == config.ConflictPrefix && (p.Kind == primitive.KindTool || p.Kind == primitive.KindPrompt) {
 		if name := m.Handle + "_" + key; validName(name) {
 			e.log.Warn("prefixed a name that is taken", "handle", m.Handle, "primitive", p.Kind, "name", key, "taken_by", owner, "served", name)
 			return name, true

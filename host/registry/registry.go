@@ -13,11 +13,11 @@ import (
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/yosida95/uritemplate/v3"
 
 	"github.com/mcphost/mcphost/host/events"
 	"github.com/mcphost/mcphost/host/primitive"
 	"github.com/mcphost/mcphost/host/schema"
-	"github.com/yosida95/uritemplate/v3"
 )
 
 // An Offer is what one plugin offers, under its own names. It must not change

@@ -34,7 +34,6 @@ type claim struct {
 }
 
 func (c claim) modern() bool  { return c.revision != 0 && c.revision.Lineage() == mcp.Modern }
-func (c claim) legacy() bool  { return c.revision != 0 && c.revision.Lineage() == mcp.Legacy }
 func (c claim) unknown() bool { return c.present && !c.malformed && c.revision == 0 }
 
 func bodyClaim(x *mcp.Exchange) (c claim) {

@@ -268,8 +268,10 @@ func newOffer(f *fake, extra ...string) *registry.Offer {
 	tool("list", `,"outputSchema":{"type":"array","items":{"type":"number"}}`)
 	o.Resources = []*primitive.Primitive{{Kind: primitive.KindResource, Key: "test://a", Own: "test://a", Definition: []byte(`{"uri":"test://a","name":"a","title":"A"}`), Source: f}}
 	o.Templates = []*primitive.Primitive{{Kind: primitive.KindTemplate, Key: "test://t/{id}", Own: "test://t/{id}", Definition: []byte(`{"uriTemplate":"test://t/{id}","name":"t"}`), Source: f}}
-	o.Prompts = []*primitive.Primitive{{Kind: primitive.KindPrompt, Key: "p", Own: "p", RequiredArguments: []string{"x"},
-		Definition: []byte(`{"name":"p","arguments":[{"name":"x","title":"X","required":true}]}`), Source: f}}
+	o.Prompts = []*primitive.Primitive{{
+		Kind: primitive.KindPrompt, Key: "p", Own: "p", RequiredArguments: []string{"x"},
+		Definition: []byte(`{"name":"p","arguments":[{"name":"x","title":"X","required":true}]}`), Source: f,
+	}}
 	return o
 }
 

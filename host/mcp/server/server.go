@@ -155,13 +155,12 @@ func (s *Server) request(x *mcp.Exchange, v verdict) *mcp.Work {
 		defer release.done()
 		stop := context.AfterFunc(ctx, c.cancel)
 		defer stop()
-		s.run(c, x, handler, release)
+		s.run(c.ctx, x, handler, release)
 	}}
 }
 
 // run waits for a slot and serves x.
-func (s *Server) run(c *call, x *mcp.Exchange, handler mcp.Handler, slot *reservation) {
-	ctx := c.ctx
+func (s *Server) run(ctx context.Context, x *mcp.Exchange, handler mcp.Handler, slot *reservation) {
 	if !x.Method.Long {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, s.limits.RequestTimeout)

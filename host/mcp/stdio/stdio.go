@@ -86,7 +86,7 @@ func (p *pipe) read(ctx context.Context, r io.Reader) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for {
 		buf, err := p.line(in)
-		if len(bytes.TrimSpace(*buf)) > 0 && err != errTooLong {
+		if len(bytes.TrimSpace(*buf)) > 0 && !errors.Is(err, errTooLong) {
 			if !p.accept(ctx, buf) {
 				return nil
 			}
@@ -94,10 +94,10 @@ func (p *pipe) read(ctx context.Context, r io.Reader) error {
 			lines.Put(buf)
 		}
 		switch {
-		case err == errTooLong:
+		case errors.Is(err, errTooLong):
 			tooLong := jsonrpc.Errorf(jsonrpc.InvalidRequest, "the message is larger than the limit of %d bytes", p.endpoint.Limits.MaxRequestSize)
-			if p.out.write(jsonrpc.AppendError(nil, nil, tooLong)) != nil {
-				return nil // the writer has said why
+			if err := p.out.write(jsonrpc.AppendError(nil, nil, tooLong)); err != nil {
+				return err
 			}
 		case errors.Is(err, io.EOF):
 			return nil
