@@ -57,11 +57,8 @@ func (f *follower) follow(ctx context.Context) {
 // begin opens the stream on a connection that a GET has brought.
 func (f *follower) begin() bool {
 	f.open()
-	switch {
-	case !f.stream.primes:
+	if !f.stream.primes {
 		f.out.comment()
-	case f.number > 0:
-		f.out.retry(f.h.opts.Retry)
 	}
 	return f.out.flush() == nil
 }
@@ -73,14 +70,10 @@ func (f *follower) open() {
 	f.stream.setOpen()
 	f.session.track(f.stream)
 	f.out.open()
-	if f.stream.primes && f.number == 0 {
-		f.out.prime(f.id(0), f.h.opts.Retry)
+	if f.stream.primes {
+		f.idBuf = primingID(f.idBuf[:0], f.stream.id, f.number, f.reader.connection)
+		f.out.prime(f.idBuf, f.h.opts.Retry)
 	}
-}
-
-func (f *follower) id(number uint64) []byte {
-	f.idBuf = eventID(f.idBuf[:0], f.stream.id, number)
-	return f.idBuf
 }
 
 // send sends what is new; it reports false when that was all.
@@ -107,7 +100,8 @@ func (f *follower) send() bool {
 	}
 	for _, e := range n.events {
 		f.number = e.number
-		f.out.message(f.id(e.number), e.msg)
+		f.idBuf = eventID(f.idBuf[:0], f.stream.id, e.number)
+		f.out.message(f.idBuf, e.msg)
 	}
 	if f.out.flush() != nil {
 		return false

@@ -44,6 +44,11 @@ func (p *plugin) CallTool(ctx context.Context, t *primitive.Primitive, u *primit
 		if u.Peer != nil {
 			u.Peer.Progress(primitive.Progress{Progress: 1})
 		}
+	case "slow": // no test is faster for waiting; the client polls meanwhile
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+		}
 	case "hang":
 		p.started <- struct{}{}
 		<-ctx.Done()

@@ -32,6 +32,7 @@ type stream struct {
 	last     uint64     // number of the newest event; 0 is the priming event
 	taken    uint64     // number up to which the reader has taken events
 	untaken  int        // bytes after taken
+	readers  uint64     // connections so far
 	reader   *reader    // the connection that follows, if there is one
 	open     bool       // the client knows an id of this stream
 	lost     bool       // nobody will follow it any more
@@ -48,7 +49,10 @@ type event struct {
 }
 
 // A reader is a connection that follows a stream. It is woken when there may be something new.
-type reader struct{ wake chan struct{} }
+type reader struct {
+	wake       chan struct{}
+	connection uint64 // which of the stream it is, from 1
+}
 
 func (r *reader) signal() {
 	select {
@@ -63,28 +67,47 @@ func newStream(id uint64, primes, events bool) *stream {
 	return s
 }
 
-// eventID names an event for the client: unique in the session, and it leads
+// eventID names a message for the client: unique in the session, and it leads
 // back to the stream.
 func eventID(dst []byte, stream, number uint64) []byte {
 	dst = strconv.AppendUint(dst, stream, 10)
 	return strconv.AppendUint(append(dst, '-'), number, 10)
 }
 
-// parseEventID reads what eventID wrote, and nothing else.
+// primingID names the position after a message, as one connection primes it.
+// Each connection has another one: a client that is sent away again and again
+// would take the same id for no progress, and give up (go-sdk v1.8.0 does).
+func primingID(dst []byte, stream, number, connection uint64) []byte {
+	return strconv.AppendUint(append(eventID(dst, stream, number), '-'), connection, 10)
+}
+
+// parseEventID reads what eventID or primingID wrote, and nothing else.
 func parseEventID(id string) (stream, number uint64, ok bool) {
-	a, b, found := strings.Cut(id, "-")
+	a, rest, _ := strings.Cut(id, "-")
+	b, c, primed := strings.Cut(rest, "-")
 	stream, err1 := strconv.ParseUint(a, 10, 64)
 	number, err2 := strconv.ParseUint(b, 10, 64)
-	ok = found && err1 == nil && err2 == nil && string(eventID(nil, stream, number)) == id
-	return stream, number, ok
+	if err1 != nil || err2 != nil {
+		return 0, 0, false
+	}
+	same := eventID(make([]byte, 0, 64), stream, number)
+	if primed {
+		connection, err := strconv.ParseUint(c, 10, 64)
+		if err != nil {
+			return 0, 0, false
+		}
+		same = primingID(same[:0], stream, number, connection)
+	}
+	return stream, number, string(same) == id
 }
 
 // attach makes a new reader the one that follows s, and sends the one before
 // away. What it has had before is up to number.
 func (s *stream) attach(number uint64) *reader {
-	r := &reader{wake: make(chan struct{}, 1)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.readers++
+	r := &reader{wake: make(chan struct{}, 1), connection: s.readers}
 	if s.reader != nil {
 		s.reader.signal()
 	}

@@ -77,12 +77,6 @@ func (e *eventWriter) prime(id []byte, retry time.Duration) {
 	e.buf = append(e.buf, "\ndata: \n\n"...)
 }
 
-// retry adds how long to wait before resuming.
-func (e *eventWriter) retry(d time.Duration) {
-	e.buf = strconv.AppendInt(append(e.buf, "retry: "...), d.Milliseconds(), 10)
-	e.buf = append(e.buf, "\n\n"...)
-}
-
 // named adds an event of a type of its own.
 func (e *eventWriter) named(event string, data []byte) {
 	e.buf = append(append(append(e.buf, "event: "...), event...), '\n')
