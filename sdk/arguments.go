@@ -17,6 +17,7 @@ import (
 type decoder[T any] struct {
 	defaults T
 	checked  bool // whether fields are those of the schema
+	open     bool // whether other fields are taken, and ignored
 	fields   map[string]fieldRule
 	required []string
 }
@@ -117,6 +118,7 @@ func (d *decoder[T]) check(raw []byte) error {
 		seen |= rule.bit
 		switch {
 		case problem != nil:
+		case !known && d.open:
 		case !known:
 			problem = &fieldError{path: []string{string(key)}, reason: "is unknown"}
 		case first == 'n' && !rule.nullable:

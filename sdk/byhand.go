@@ -42,7 +42,7 @@ func answer(w io.Writer, text string, code int) int {
 func (p *Plugin) introduction(binary string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s is a plugin of mcphost: a host starts it, not a person.\n", p.name, p.version)
-	now := p.catalog.now.Load()
+	now := p.catalog.load()
 	list(&b, "Tools", slices.Sorted(maps.Keys(now.tools)), func(name string) string {
 		return now.tools[name].definition.GetDescription()
 	})

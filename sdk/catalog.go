@@ -18,7 +18,7 @@ const partSize = 1 << 20
 // alone.
 const maxUpdates = 4096
 
-// contents is what a plugin offers at one moment. It is immutable once it is published.
+// contents is what a plugin offers at one moment. It is immutable once load has returned it.
 type contents struct {
 	revision      uint64
 	tools         map[string]*tool
@@ -29,11 +29,13 @@ type contents struct {
 	completions   map[completionKey]CompleteFunc
 }
 
-// catalog holds the contents and tells watchers of each change.
+// catalog holds the contents and tells watchers of each change. Adding many primitives one by one is cheap: the contents
+// are published when somebody looks.
 type catalog struct {
-	now atomic.Pointer[contents] // readers never block
+	now atomic.Pointer[contents] // nil while the draft has changes that nobody has looked at
 
-	mu       sync.Mutex // serializes changes and guards watchers
+	mu       sync.Mutex // guards what follows
+	draft    contents
 	watchers map[*watcher]struct{}
 }
 
@@ -45,26 +47,40 @@ type watcher struct {
 
 func (c *catalog) init() {
 	c.watchers = map[*watcher]struct{}{}
-	c.now.Store(&contents{
+	c.draft = contents{
 		tools: map[string]*tool{}, resources: map[string]*resource{}, templates: map[string]*template{},
 		prompts: map[string]*prompt{}, completions: map[completionKey]CompleteFunc{},
-	})
+	}
 }
 
-// change publishes the contents as edit leaves them, under the next revision.
+// change has edit change the contents, which then have the next revision.
 func (c *catalog) change(edit func(*contents)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	old := c.now.Load()
-	next := &contents{
-		revision: old.revision + 1,
-		tools:    maps.Clone(old.tools), resources: maps.Clone(old.resources), templates: maps.Clone(old.templates),
-		prompts: maps.Clone(old.prompts), completions: maps.Clone(old.completions),
-	}
-	edit(next)
-	next.templateOrder = slices.Sorted(maps.Keys(next.templates))
-	c.now.Store(next)
+	edit(&c.draft)
+	c.draft.revision++
+	c.now.Store(nil)
 	c.wakeLocked()
+}
+
+// load returns the contents with every change in them. It waits for nobody but where there was a change.
+func (c *catalog) load() *contents {
+	if now := c.now.Load(); now != nil {
+		return now
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := c.now.Load(); now != nil {
+		return now
+	}
+	now := &contents{
+		revision: c.draft.revision,
+		tools:    maps.Clone(c.draft.tools), resources: maps.Clone(c.draft.resources), templates: maps.Clone(c.draft.templates),
+		prompts: maps.Clone(c.draft.prompts), completions: maps.Clone(c.draft.completions),
+		templateOrder: slices.Sorted(maps.Keys(c.draft.templates)),
+	}
+	c.now.Store(now)
+	return now
 }
 
 // updated tells every watcher that a resource changed.
@@ -114,7 +130,7 @@ func (c *catalog) take(w *watcher) []string {
 type offers struct{ resources, prompts, completions bool }
 
 func (c *catalog) offers() offers {
-	now := c.now.Load()
+	now := c.load()
 	return offers{
 		resources:   len(now.resources)+len(now.templates) > 0,
 		prompts:     len(now.prompts) > 0,

@@ -42,6 +42,7 @@ func Elicit[T any](c *Call, key, message string) (Answer[T], error) {
 		return Answer[T]{}, fmt.Errorf("question %q: %w", key, err)
 	}
 	formOnly(schema)
+	d.open = true // clients may add to what the user filled in
 	return elicit(c, key, form{Mode: "form", Message: message, Schema: schema}, d.decode)
 }
 

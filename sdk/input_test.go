@@ -60,7 +60,7 @@ func TestTwoRoundsOfQuestionsReadLikeCallsThatWait(t *testing.T) {
 	if string(second.GetInputRequired().GetState()) == string(first.GetInputRequired().GetState()) {
 		t.Error("the state did not change with the round")
 	}
-	third := second.Answer(map[string]any{"sure": accept(map[string]any{"yes": true})})
+	third := second.Answer(map[string]any{"sure": accept(map[string]any{"yes": true, "added": "by the client"})})
 	if third.Text() != "41 Rome true" {
 		t.Errorf("result = %q", third.Text())
 	}

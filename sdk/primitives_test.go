@@ -181,6 +181,24 @@ func TestChangesWhileRunningReachTheWatcher(t *testing.T) {
 	}
 }
 
+func TestManyToolsAreAddedInNoTime(t *testing.T) {
+	p, _ := quiet()
+	const many = 20_000
+	for i := range many {
+		sdk.AddTool(p, sdk.Tool{Name: fmt.Sprint("t", i), Definition: json.RawMessage(`{"description":"d"}`)},
+			func(context.Context, *sdk.Call, json.RawMessage) (*sdk.Result, error) {
+				return &sdk.Result{Content: []sdk.Content{sdk.Text(fmt.Sprint(i))}}, nil
+			})
+	}
+	c := sdktest.Start(t, p)
+	if got := len(c.Catalog().GetTools()); got != many {
+		t.Errorf("%d tools, want %d", got, many)
+	}
+	if got := c.Call("t12345", struct{}{}).Text(); got != "12345" {
+		t.Errorf("result = %q", got)
+	}
+}
+
 func TestABigCatalogComesInParts(t *testing.T) {
 	p, _ := quiet()
 	for i := range 5 {

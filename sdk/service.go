@@ -75,7 +75,7 @@ func (s *service) Watch(_ *pluginv1.WatchRequest, stream pluginv1.PluginService_
 	for sent := (*contents)(nil); ; {
 		// Updates are taken before the catalog is looked at: a new resource is told of before its update.
 		updates := s.p.catalog.take(w)
-		if now := s.p.catalog.now.Load(); now != sent {
+		if now := s.p.catalog.load(); now != sent {
 			for _, part := range now.parts(s.p.instructions) {
 				if err := stream.Send(&pluginv1.WatchResponse{Event: &pluginv1.WatchResponse_Catalog{Catalog: part}}); err != nil {
 					return err
@@ -116,7 +116,7 @@ func (s *service) callTool(ctx context.Context, request *pluginv1.CallToolReques
 		return nil, err
 	}
 	defer s.begin()()
-	t, ok := s.p.catalog.now.Load().tools[request.GetName()]
+	t, ok := s.p.catalog.load().tools[request.GetName()]
 	if !ok {
 		message := fmt.Sprintf("unknown tool %q", request.GetName())
 		return toolOutcome(&outcome{err: &pluginv1.Error{Code: CodeInvalidParams, Message: message}}), nil

@@ -19,7 +19,7 @@ func (s *service) ReadResource(ctx context.Context, request *pluginv1.ReadResour
 	c := s.call(request.GetContext(), request.GetUri(), request.GetInputResponsesJson(), request.State)
 	var result *pluginv1.ReadResourceResult
 	err := guard(s.p, "resource "+request.GetUri(), func() error {
-		read, what := s.p.catalog.now.Load().find(request.GetUri())
+		read, what := s.p.catalog.load().find(request.GetUri())
 		if read == nil {
 			return NotFound(request.GetUri())
 		}
@@ -59,7 +59,7 @@ func (s *service) GetPrompt(ctx context.Context, request *pluginv1.GetPromptRequ
 	c := s.call(request.GetContext(), request.GetName(), request.GetInputResponsesJson(), request.State)
 	var result *pluginv1.GetPromptResult
 	err := guard(s.p, "prompt "+request.GetName(), func() error {
-		pr, ok := s.p.catalog.now.Load().prompts[request.GetName()]
+		pr, ok := s.p.catalog.load().prompts[request.GetName()]
 		if !ok {
 			return &Error{Code: CodeInvalidParams, Message: fmt.Sprintf("unknown prompt %q", request.GetName())}
 		}
@@ -92,7 +92,7 @@ func (s *service) Complete(ctx context.Context, request *pluginv1.CompleteReques
 		return nil, err
 	}
 	defer s.begin()()
-	now := s.p.catalog.now.Load()
+	now := s.p.catalog.load()
 	reference := request.GetReference()
 	if !now.has(reference) {
 		e := &pluginv1.Error{Code: CodeInvalidParams, Message: fmt.Sprintf("unknown reference %q", reference.GetName())}
