@@ -153,9 +153,10 @@ func (s *Server) request(x *mcp.Exchange, v verdict) *mcp.Work {
 	return &mcp.Work{Lineage: v.lineage, Run: func(ctx context.Context) {
 		defer s.finish(c)
 		defer release.done()
-		stop := context.AfterFunc(ctx, c.cancel)
-		defer stop()
-		s.run(c.ctx, x, handler, release)
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(c.ctx, cancel)() //nolint:contextcheck // it ends by the client's own cancellation
+		s.run(ctx, x, handler, release)
 	}}
 }
 
