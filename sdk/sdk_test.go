@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -379,6 +380,34 @@ func TestTheCallKnowsItsCaller(t *testing.T) {
 	equalJSON(t, "the caller", response.GetResult().GetStructuredJson(), `{"id":"7","subject":"ann","editor":true,"client":"cli","version":"2026-07-28",
 		"session":"s","round":1,"attempt":2,"trace":"00-ab","state":"x=y","meta":{"k":1},"endpoint":"demo","transport":"stdio","token":"s3cret","other":false,
 		"handle":"test","sampling":true,"elicitation":false,"dir":true}`)
+}
+
+func TestFiftyCallsAtOnceWhileToolsChange(t *testing.T) {
+	p, _ := quiet(sdk.WithResourceUpdates())
+	sdk.AddTool(p, sdk.Tool{Name: "echo"}, func(_ context.Context, c *sdk.Call, in struct {
+		N    int64  `json:"n"`
+		Text string `json:"text"`
+	}) (map[string]any, error) {
+		c.Progress(1, 2, "half")
+		p.ResourceUpdated("a:b")
+		sdk.AddTool(p, sdk.Tool{Name: "other", Description: in.Text}, weather)
+		return map[string]any{"n": in.N, "text": in.Text}, nil
+	})
+	c := sdktest.Start(t, p)
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() {
+			want := fmt.Sprintf(`{"n":%d,"text":"æ日本\\u0000%d"}`, int64(1)<<53+int64(i), i)
+			response, err := c.CallTool(t.Context(), &pluginv1.CallToolRequest{Name: "echo", ArgumentsJson: []byte(want)})
+			if got := string(response.GetResult().GetStructuredJson()); err != nil || got != want {
+				t.Errorf("got %s, %v; want %s", got, err, want)
+			}
+		})
+	}
+	wg.Wait()
+	if got := len(c.Catalog().GetTools()); got != 2 {
+		t.Errorf("%d tools, want 2", got)
+	}
 }
 
 func TestTooLargeAResultIsAnErrorResult(t *testing.T) {
