@@ -387,7 +387,8 @@ func TestFiftyCallsAtOnceWhileToolsChange(t *testing.T) {
 	sdk.AddTool(p, sdk.Tool{Name: "echo"}, func(_ context.Context, c *sdk.Call, in struct {
 		N    int64  `json:"n"`
 		Text string `json:"text"`
-	}) (map[string]any, error) {
+	},
+	) (map[string]any, error) {
 		c.Progress(1, 2, "half")
 		p.ResourceUpdated("a:b")
 		sdk.AddTool(p, sdk.Tool{Name: "other", Description: in.Text}, weather)
