@@ -2,6 +2,7 @@ package streamhttp
 
 import (
 	"context"
+	"net/http"
 	"time"
 )
 
@@ -134,7 +135,7 @@ func (f *follower) end() {
 	case f.h.ctx.Err() != nil:
 		f.h.refuseBusy(f.out.w, "the server is shutting down")
 	default:
-		f.h.refuse(f.out.w, 404, "the session has ended")
+		f.h.refuse(f.out.w, http.StatusNotFound, "the session has ended")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -188,5 +189,65 @@ func TestClientThatDoesNotReadEndsItsCall(t *testing.T) {
 	}
 	if err, _ := within(t, "end of the call", ended); err == nil {
 		t.Error("no error")
+	}
+}
+
+// TestHTTP2StreamOutlivesTheWriteTimeout waits longer than a write may take:
+// on HTTP/2 a deadline left behind resets the stream.
+func TestHTTP2StreamOutlivesTheWriteTimeout(t *testing.T) {
+	const timeout = 20 * time.Millisecond
+	limits := mcp.DefaultLimits()
+	f := &front{t: t, sessions: make(chan *mcp.Session, 1)}
+	f.methods = methods{
+		"stream": func(_ context.Context, x *mcp.Exchange, id []byte) {
+			x.Out.Notify(note(1))
+			<-time.After(3 * timeout)
+			x.Out.Notify(note(2))
+			<-time.After(3 * timeout)
+			reply(x, id, `"done"`)
+		},
+		"alone": func(_ context.Context, x *mcp.Exchange, id []byte) {
+			<-time.After(3 * timeout)
+			reply(x, id, `"done"`)
+		},
+	}
+	h := streamhttp.NewHandler(context.WithoutCancel(t.Context()), f, &mcp.Endpoint{Limits: limits}, streamhttp.Options{WriteTimeout: timeout})
+	defer h.Close(t.Context())
+	s := httptest.NewUnstartedServer(h)
+	s.EnableHTTP2 = true
+	s.Config.WriteTimeout = timeout
+	s.StartTLS()
+	defer s.Close()
+	c := &host{front: f, t: t, url: s.URL, client: s.Client()}
+	resp := c.post(call("stream"), modern())
+	if resp.ProtoMajor != 2 {
+		t.Fatalf("the protocol is %s", resp.Proto)
+	}
+	if got := text(t, resp); strings.Count(got, "data: ") != 3 {
+		t.Errorf("got %q, want three messages", got)
+	}
+	live, session := c.open("2025-06-18")
+	defer session.Close()
+	for name, header := range map[string]http.Header{"modern": modern(), "legacy": live} {
+		if got := text(t, c.post(call("alone"), header)); !strings.Contains(got, "done") {
+			t.Errorf("%s: got %q, want the response", name, got)
+		}
+	}
+}
+
+func TestStandingStreamsAreKeptAlive(t *testing.T) {
+	limits := mcp.DefaultLimits()
+	limits.SubscriptionKeepalive = time.Millisecond
+	h := newHostWith(t, streamhttp.Options{LegacySSE: true}, limits, nil)
+	live, _ := h.open("2025-11-25")
+	get := events(t, h.do(t.Context(), "GET", "", live))
+	next(t, get) // priming
+	pair, _ := h.pair(t.Context(), usual())
+	for name, c := range map[string]<-chan event{"GET": get, "pair": pair} {
+		for range 3 {
+			if e, _ := next(t, c); e != (event{comment: "keep-alive"}) {
+				t.Errorf("%s: got %+v, want a comment", name, e)
+			}
+		}
 	}
 }

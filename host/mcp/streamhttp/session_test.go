@@ -2,6 +2,7 @@ package streamhttp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -80,14 +81,14 @@ func TestTheSessionIdleForLongestMakesRoom(t *testing.T) {
 		c := table.mustOpen(t, "c")
 		a.enter() // in use, and so not idle though the oldest
 		d := table.mustOpen(t, "d")
-		if b.hasEnded() != true || a.hasEnded() || c.hasEnded() || d.hasEnded() {
+		if !b.hasEnded() || a.hasEnded() || c.hasEnded() || d.hasEnded() {
 			t.Errorf("ended: a %v, b %v, c %v, d %v; want b alone", a.hasEnded(), b.hasEnded(), c.hasEnded(), d.hasEnded())
 		}
 		c.enter()
 		d.enter()
 		m := mcp.NewSession(t.Context(), mcp.R20251125)
 		defer m.Close()
-		if _, err := table.open(m, primitive.Principal{}); err != errTooManySessions {
+		if _, err := table.open(m, primitive.Principal{}); !errors.Is(err, errTooManySessions) {
 			t.Errorf("with all in use: %v, want %v", err, errTooManySessions)
 		}
 	})
@@ -255,7 +256,7 @@ func TestReaderThatIsReplacedIsToldSo(t *testing.T) {
 func TestStreamNobodyCanResumeIsLost(t *testing.T) {
 	s := newStream(1, true, true)
 	s.detach(s.attach(0))
-	if s.notify([]byte("x")) != errGone {
+	if !errors.Is(s.notify([]byte("x")), errGone) {
 		t.Error("notify: want an error, nobody will ever read it")
 	}
 	s.reply([]byte("r"), 200)
@@ -306,7 +307,7 @@ func TestSessionIsNotOpenedWhileClosing(t *testing.T) {
 	table.close()
 	m := mcp.NewSession(context.WithoutCancel(t.Context()), mcp.R20251125)
 	defer m.Close()
-	if _, err := table.open(m, primitive.Principal{}); err != errShuttingDown {
+	if _, err := table.open(m, primitive.Principal{}); !errors.Is(err, errShuttingDown) {
 		t.Errorf("open: %v, want %v", err, errShuttingDown)
 	}
 }

@@ -219,7 +219,7 @@ func (s *stream) take(r *reader, number uint64) news {
 	s.room.Broadcast()
 	n := news{ended: s.ended, answered: s.answered, status: s.status}
 	if fresh := s.last - min(number, s.last); fresh > 0 {
-		n.events = s.log[max(0, len(s.log)-int(fresh)):] //nolint:gosec // a log has few events
+		n.events = s.log[max(0, len(s.log)-int(fresh)):]
 	}
 	n.alone = s.ended && (len(n.events) == 0 || len(n.events) == 1 && n.events[0].number == s.response)
 	return n
