@@ -32,6 +32,7 @@ NAME:=VALUE is JSON in any case. --args gives all arguments as one JSON object;
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			g.quiet = true
 			cfg, err := g.load()
 			if err != nil {
 				return err

@@ -23,6 +23,8 @@ type globals struct {
 	vars     []string
 	logLevel string
 	logJSON  bool
+
+	quiet bool // of a command that ends by itself: only warnings, unless the flag says otherwise
 }
 
 func newRoot() *cobra.Command {
@@ -39,7 +41,7 @@ own, and serves what they offer to MCP clients of every protocol revision.`,
 	f := root.PersistentFlags()
 	f.StringArrayVarP(&g.files, "config", "c", nil, "config `FILE`, or a folder whose *.hcl files are read as one (default config.hcl)")
 	f.StringArrayVar(&g.vars, "var", nil, "set a variable, `NAME=VALUE`")
-	f.StringVar(&g.logLevel, "log-level", "info", "least `LEVEL` of log lines on stderr: trace, debug, info, warn, error, off")
+	f.StringVar(&g.logLevel, "log-level", "", "least `LEVEL` of log lines on stderr: trace, debug, info, warn, error, off\n(default info; of commands that end by themselves: warn)")
 	f.BoolVar(&g.logJSON, "log-json", false, "write log lines as JSON")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see '%s --help'", err, c.CommandPath())}
@@ -61,7 +63,13 @@ func exactly(n int) cobra.PositionalArgs {
 // logger returns the logger that the flags ask for. It writes to stderr:
 // stdout belongs to the protocol.
 func (g *globals) logger() (hclog.Logger, error) {
-	level := hclog.LevelFromString(g.logLevel)
+	level := hclog.Info
+	if g.quiet {
+		level = hclog.Warn
+	}
+	if g.logLevel != "" {
+		level = hclog.LevelFromString(g.logLevel)
+	}
 	if level == hclog.NoLevel {
 		return nil, usageError{fmt.Errorf("--log-level %q: it is one of trace, debug, info, warn, error, off", g.logLevel)}
 	}

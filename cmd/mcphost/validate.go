@@ -18,6 +18,7 @@ func newValidate(g *globals) *cobra.Command {
 block. Nothing is configured or served. All problems are shown at once.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
+			g.quiet = true
 			log, err := g.logger()
 			if err != nil {
 				return err
