@@ -32,8 +32,32 @@ var delegated = sync.OnceValues(func() (string, error) {
 	if !isDelegated(dir) {
 		return "", fmt.Errorf("the cgroup %s is not delegated to mcphost", dir)
 	}
-	return dir, arrange(dir, os.Getpid())
+	if err := arrange(dir, os.Getpid()); err != nil {
+		return "", err
+	}
+	return dir, sweepGroups(dir)
 })
+
+// sweepGroups ends and removes the groups of an mcphost that was killed.
+func sweepGroups(dir string) error {
+	left, err := filepath.Glob(filepath.Join(dir, groupPrefix+"*"))
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, path := range left {
+		owner, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(path), groupPrefix), "-")
+		pid, err := strconv.Atoi(owner)
+		if err != nil || pid != os.Getpid() && unix.Kill(pid, 0) != unix.ESRCH {
+			continue // not ours to judge, or its mcphost may live
+		}
+		problems = append(problems, (&cgroup{dir: path}).close())
+	}
+	return errors.Join(problems...)
+}
+
+// groupPrefix is followed by the pid of mcphost and a number.
+const groupPrefix = "mcphost.plugin-"
 
 // ownGroup returns the folder of this process's group in the v2 hierarchy.
 func ownGroup(mountinfo, cgroups string) (string, error) {
@@ -97,6 +121,13 @@ func arrange(dir string, self int) error {
 	if s := strings.Join(enable, " "); !strings.Contains(s, "+memory") || !strings.Contains(s, "+pids") {
 		return fmt.Errorf("the cgroup %s has no memory and pids controllers", dir)
 	}
+	procs, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+	if err != nil {
+		return err
+	}
+	if got := strings.Fields(string(procs)); len(got) != 1 || got[0] != strconv.Itoa(self) {
+		return fmt.Errorf("the cgroup %s holds other processes beside mcphost", dir)
+	}
 	host := filepath.Join(dir, "mcphost.host")
 	if err := os.Mkdir(host, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("making mcphost's own cgroup: %w", err)
@@ -116,10 +147,9 @@ func set(dir, file, value string) error {
 
 var groups atomic.Int64
 
-// newGroup makes a group below dir with the limits of g. A controller that is
-// not there is an error only if its limit was asked for.
+// newGroup makes a group below dir with the limits of g.
 func newGroup(dir string, g Grant) (*cgroup, error) {
-	c := &cgroup{dir: filepath.Join(dir, fmt.Sprintf("mcphost.plugin-%d-%d", os.Getpid(), groups.Add(1)))}
+	c := &cgroup{dir: filepath.Join(dir, fmt.Sprintf("%s%d-%d", groupPrefix, os.Getpid(), groups.Add(1)))}
 	if err := os.Mkdir(c.dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making the plugin's cgroup: %w", err)
 	}
@@ -127,8 +157,8 @@ func newGroup(dir string, g Grant) (*cgroup, error) {
 	problems := []error{
 		set(c.dir, "memory.max", memory),
 		set(c.dir, "pids.max", strconv.Itoa(or(g.Pids, DefaultPids)+initThreads)),
-		optional(set(c.dir, "memory.swap.max", "0")),
-		optional(set(c.dir, "memory.oom.group", "1")),
+		setIfThere(c.dir, "memory.swap.max", "0"),
+		setIfThere(c.dir, "memory.oom.group", "1"),
 	}
 	if g.CPU > 0 {
 		const period = 100_000
@@ -144,12 +174,12 @@ func newGroup(dir string, g Grant) (*cgroup, error) {
 	return c, nil
 }
 
-// optional passes over a setting that this kernel does not have.
-func optional(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
+// setIfThere passes over a setting that this kernel does not have.
+func setIfThere(dir, file, value string) error {
+	if _, err := os.Stat(filepath.Join(dir, file)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return err
+	return set(dir, file, value)
 }
 
 // reason says so if the kernel has ended the plugin for its memory.
@@ -171,7 +201,7 @@ func (c *cgroup) close() error {
 	if c.fd != nil {
 		_ = c.fd.Close()
 	}
-	if err := optional(set(c.dir, "cgroup.kill", "1")); err != nil { // Linux 5.14
+	if err := setIfThere(c.dir, "cgroup.kill", "1"); err != nil { // Linux 5.14
 		return err
 	}
 	if err := waitEmpty(c.dir); err != nil {

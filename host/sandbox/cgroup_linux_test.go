@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -48,6 +49,7 @@ func TestOwnGroupIsFound(t *testing.T) {
 func TestArrangeMovesTheHostAsideAndEnablesLimits(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir+"/cgroup.controllers", "cpuset cpu io memory pids\n")
+	write(t, dir+"/cgroup.procs", "4711\n")
 	if err := arrange(dir, 4711); err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +58,10 @@ func TestArrangeMovesTheHostAsideAndEnablesLimits(t *testing.T) {
 	}
 	if got := read(t, dir+"/cgroup.subtree_control"); got != "+cpu +memory +pids" {
 		t.Errorf("enabled %q", got)
+	}
+	write(t, dir+"/cgroup.procs", "4711\n4712\n")
+	if err := arrange(dir, 4711); err == nil {
+		t.Error("a cgroup that others are in was taken")
 	}
 	write(t, dir+"/cgroup.controllers", "hugetlb\n")
 	if err := arrange(dir, 4711); err == nil {
@@ -71,7 +77,7 @@ func TestGroupsCarryTheGrant(t *testing.T) {
 	}
 	defer g.fd.Close()
 	for file, want := range map[string]string{
-		"memory.max": "67108864", "memory.swap.max": "0", "memory.oom.group": "1", "pids.max": "26", "cpu.max": "150000 100000",
+		"memory.max": "67108864", "pids.max": "26", "cpu.max": "150000 100000",
 	} {
 		if got := read(t, filepath.Join(g.dir, file)); got != want {
 			t.Errorf("%s is %q, want %q", file, got, want)
@@ -108,5 +114,29 @@ func TestClosingAGroupEndsItsProcesses(t *testing.T) {
 	}
 	if _, err := os.Stat(g.dir); err == nil {
 		t.Error("the group is still there")
+	}
+}
+
+func TestSweepRemovesTheGroupsOfADeadHost(t *testing.T) {
+	dir := t.TempDir()
+	dead := exec.CommandContext(t.Context(), "/bin/true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	gone := filepath.Join(dir, groupPrefix+strconv.Itoa(dead.Process.Pid)+"-1")
+	alive := filepath.Join(dir, groupPrefix+strconv.Itoa(os.Getppid())+"-1")
+	for _, path := range []string{gone, alive} {
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sweepGroups(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(gone); err == nil {
+		t.Error("the group of a dead mcphost is still there")
+	}
+	if _, err := os.Stat(alive); err != nil {
+		t.Errorf("the group of a living one: %v", err)
 	}
 }

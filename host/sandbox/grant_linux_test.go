@@ -103,12 +103,16 @@ func TestAPluginCannotWidenItsNextStartByALink(t *testing.T) {
 	})
 }
 
-func TestAMissingGrantIsNamed(t *testing.T) {
+func TestWhatIsMissingIsNamed(t *testing.T) {
+	const missing = "/no/such/folder"
 	both(t, func(t *testing.T, spaces func(sandbox.Policy) sandbox.Policy) {
-		p := spaces(sandbox.Policy{Grant: sandbox.Grant{Read: []string{"/no/such/folder"}}})
-		_, err := run(t.Context(), exec.Command(probePath(t), "exit", "0"), p, sandbox.Options{})
-		if err == nil || !strings.Contains(err.Error(), `"/no/such/folder"`) {
-			t.Errorf("got %v, want the path named", err)
+		granted := startProbe(t, spaces(sandbox.Policy{Grant: sandbox.Grant{Read: []string{missing}}}), sandbox.Options{})
+		if notes := strings.Join(granted.report.Notes, "\n"); !strings.Contains(notes, missing) {
+			t.Errorf("notes %q do not name a granted path that is missing", notes)
+		}
+		_, err := run(t.Context(), exec.Command(probePath(t), "exit", "0"), spaces(sandbox.Policy{Files: []string{missing}}), sandbox.Options{})
+		if err == nil || !strings.Contains(err.Error(), missing) {
+			t.Errorf("got %v, want the plugin refused: a part of it is missing", err)
 		}
 	})
 }

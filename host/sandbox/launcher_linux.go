@@ -61,6 +61,7 @@ func (l *launcher) confine() error {
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("tying the plugin's life to mcphost: %w", err)
 	}
+	l.notes = append(l.notes, s.leaveOutMissing()...)
 	unix.Umask(0)
 	if s.Namespaces {
 		if err := l.useNamespaces(); err != nil {

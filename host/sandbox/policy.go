@@ -30,13 +30,15 @@ const (
 	FS Guarantee = "fs"
 	// Net : no packet leaves and no network service of this machine is reached.
 	Net Guarantee = "net"
-	// Unix : no unix socket outside the plugin's own folders is reached.
+	// Unix : no unix socket is reached but those in the plugin's own and granted folders.
 	Unix Guarantee = "unix"
 	// IPC : no process outside is signalled, traced, or shares memory with the plugin.
 	IPC Guarantee = "ipc"
 	// ProcTree : nothing the plugin started outlives it, or mcphost.
 	ProcTree Guarantee = "proc_tree"
-	// Memory : all processes of the plugin together stay below the granted memory.
+	// Memory : all processes of the plugin together stay below the granted memory
+	// or are ended. The watchdog looks four times a second and counts mapped
+	// memory; a cgroup counts at once and everything.
 	Memory Guarantee = "memory"
 	// Egress : with hosts granted, nothing but HTTP(S) to those hosts gets out.
 	Egress Guarantee = "egress"

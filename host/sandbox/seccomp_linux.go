@@ -59,6 +59,9 @@ func (s *spec) confineCalls(f facts) error {
 	return seccomp.LoadFilter(seccomp.Filter{Policy: *policy})
 }
 
+// callPolicy writes the filter for what else is in force. A watchdog sees only
+// memory that is mapped: files in memory and System V segments, which need not
+// be, are hidden from the plugin, and runtimes do without.
 func (s *spec) callPolicy(f facts) (*seccomp.Policy, error) {
 	info, err := arch.GetInfo("")
 	if err != nil {
@@ -78,6 +81,11 @@ func (s *spec) callPolicy(f facts) (*seccomp.Policy, error) {
 	}
 	if !f.ipcSpace {
 		denied.Names = append(denied.Names, known(info, deniedIPC)...)
+	} else if f.memory == byWatchdog {
+		absent.Names = append(absent.Names, known(info, []string{"shmget"})...)
+	}
+	if f.memory == byWatchdog {
+		absent.Names = append(absent.Names, known(info, []string{"memfd_create", "memfd_secret"})...)
 	}
 	return &seccomp.Policy{DefaultAction: seccomp.ActionAllow, Syscalls: []seccomp.SyscallGroup{denied, absent}}, nil
 }

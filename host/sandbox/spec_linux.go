@@ -2,9 +2,12 @@ package sandbox
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -97,6 +100,23 @@ func readSpec(f io.ReadCloser) (*spec, error) {
 		return nil, fmt.Errorf("reading the sandbox spec: %w", err)
 	}
 	return &s, nil
+}
+
+// leaveOutMissing drops granted paths that are not there, which give nothing,
+// and returns a note for each.
+func (s *spec) leaveOutMissing() (notes []string) {
+	for what, paths := range map[string]*[]string{"read": &s.Read, "write": &s.Write, "exec": &s.Exec} {
+		*paths = slices.DeleteFunc(*paths, func(path string) bool {
+			_, err := os.Stat(path)
+			missing := path != anyProgram && errors.Is(err, fs.ErrNotExist)
+			if missing {
+				notes = append(notes, fmt.Sprintf("%s %q: it does not exist, and is left out until the next start", what, path))
+			}
+			return missing
+		})
+	}
+	slices.Sort(notes)
+	return notes
 }
 
 // message is one line of the launcher to the host: a report first, and then,

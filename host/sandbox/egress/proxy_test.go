@@ -138,6 +138,25 @@ func TestARedirectIsCheckedLikeARequest(t *testing.T) {
 	}
 }
 
+func TestTheNameThatWasCheckedIsTheOneThatIsAsked(t *testing.T) {
+	plain := hello(t, httptest.NewServer, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Host) })
+	proxy := start(t, names{"api.test": "127.0.0.1"}, "api.test:"+plain, "127.0.0.1:"+plain)
+	conn, err := net.Dial("tcp", proxy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET http://api.test:%s/ HTTP/1.1\r\nHost: other.test\r\nConnection: close\r\n\r\n", plain)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if body, err := io.ReadAll(response.Body); err != nil || string(body) != "api.test:"+plain {
+		t.Errorf("the server was asked for %q, %v", body, err)
+	}
+}
+
 // tunnel asks for one and returns the connection once it stands.
 func tunnel(t *testing.T, proxy, to string) (net.Conn, *bufio.Reader) {
 	t.Helper()

@@ -59,6 +59,8 @@ var tries = map[string]func(argument string) error{
 	"clone3":      func(string) error { return zero(unix.SYS_CLONE3, 0, 0) },
 	"setns":       setns,
 	"chroot":      unix.Chroot,
+	"memfd":       func(string) error { return memfd() },
+	"shmget":      func(string) error { return segment() },
 	"bpf":         bpf,
 	"io_uring":    ioUring,
 	"keyctl":      func(string) error { _, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_SESSION_KEYRING, true); return err },
