@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,6 +30,16 @@ type host struct {
 	done chan error // what Wait said
 }
 
+// freeAddr returns an address that is free now. The Origin that the suite sends
+// is that of its URL, so the port must be known before the host is started.
+func freeAddr(ctx context.Context) (string, error) {
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("finding a free port: %w", err)
+	}
+	return ln.Addr().String(), ln.Close()
+}
+
 // serve starts program on a free port and returns when it is ready. What it
 // writes to stderr goes to mcphost.log in logs.
 func serve(ctx context.Context, program, config, logs string) (*host, error) {
@@ -36,7 +47,11 @@ func serve(ctx context.Context, program, config, logs string) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, program, "serve", "-c", config, "--listen", "127.0.0.1:0")
+	addr, err := freeAddr(ctx)
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	cmd := exec.CommandContext(ctx, program, "serve", "-c", config, "--listen", addr, "--var", "origin=http://"+addr)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = stopTimeout
 	stderr, err := cmd.StderrPipe()
