@@ -43,7 +43,8 @@ func options(t *testing.T, name string) (plugin.Options, *logBook) {
 		t.Fatal(err)
 	}
 	o, log := commandOptions(t, exe)
-	o.Env = map[string]string{behaviourVar: name}
+	// A program with the race detector sleeps for a second before it ends.
+	o.Env = map[string]string{behaviourVar: name, "GORACE": "atexit_sleep_ms=0"}
 	return o, log
 }
 
@@ -51,13 +52,13 @@ func options(t *testing.T, name string) (plugin.Options, *logBook) {
 func commandOptions(t *testing.T, command ...string) (plugin.Options, *logBook) {
 	t.Helper()
 	run := shortDir(t)
+	log := &logBook{}
 	t.Cleanup(func() {
 		left, err := filepath.Glob(filepath.Join(run, "*"))
 		if err != nil || len(left) > 0 {
-			t.Errorf("private folders left behind: %v %v", left, err)
+			t.Errorf("private folders left behind: %v %v; log: %s", left, err, log)
 		}
 	})
-	log := &logBook{}
 	return plugin.Options{
 		Handle: "test", Command: command, RunDir: run, StartTimeout: 30 * time.Second,
 		Logger: hclog.New(&hclog.LoggerOptions{Output: log, Level: hclog.Debug}),

@@ -3,6 +3,8 @@ package plugin
 import (
 	"context"
 	"os/exec"
+
+	"github.com/mcphost/mcphost/host/sandbox"
 )
 
 // Dirs are the folders of one process, absolute and without symbolic links.
@@ -49,7 +51,7 @@ func (unconfined) Prepare(cmd *exec.Cmd, _ Dirs) (Launched, error) { return dire
 // A direct is a command that is run as it is.
 type direct struct{ cmd *exec.Cmd }
 
-func (d direct) Start() error                { return startForked(d.cmd) }
+func (d direct) Start() error                { return sandbox.Start(d.cmd) }
 func (direct) Started(context.Context) error { return nil }
 func (direct) Killed() string                { return "" }
 func (direct) Close() error                  { return nil }

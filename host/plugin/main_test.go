@@ -19,6 +19,5 @@ func TestMain(m *testing.M) {
 		os.Exit(serveHost(dir))
 	}
 	goleak.VerifyTestMain(m,
-		goleak.IgnoreTopFunction("github.com/mcphost/mcphost/host/plugin.forkForever"),
 		goleak.IgnoreTopFunction("github.com/mcphost/mcphost/host/sandbox.forkForever"))
 }

@@ -102,7 +102,7 @@ func TestEnvironmentIsBuiltFromNothing(t *testing.T) {
 	for v := range strings.SplitSeq(env, "\n") {
 		name, value, _ := strings.Cut(v, "=")
 		switch name {
-		case "PATH", "LANG", "TZ", "DECLARED", behaviourVar, "MCPHOST_PLUGIN", "PLUGIN_MIN_PORT", "PLUGIN_MAX_PORT", "PLUGIN_PROTOCOL_VERSIONS":
+		case "PATH", "LANG", "TZ", "DECLARED", "GORACE", behaviourVar, "MCPHOST_PLUGIN", "PLUGIN_MIN_PORT", "PLUGIN_MAX_PORT", "PLUGIN_PROTOCOL_VERSIONS":
 		case "HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "PLUGIN_UNIX_SOCKET_DIR":
 			if !strings.HasPrefix(value, o.RunDir+"/") {
 				t.Errorf("%s is %q, want a folder in %q", name, value, o.RunDir)

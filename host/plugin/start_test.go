@@ -111,7 +111,9 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 			permanent: true, want: []string{"speaks version 9 of the plugin protocol"},
 		},
 		"other version of go-plugin": {
-			command:   func(t *testing.T) []string { return []string{script(t, "#!/bin/sh\necho '2|1|unix|/x|grpc'\nsleep 30\n")} },
+			command: func(t *testing.T) []string {
+				return []string{script(t, "#!/bin/sh\necho '2|1|unix|/x|grpc'\nsleep 30\n")}
+			},
 			permanent: true, want: []string{"version 2 of go-plugin's handshake"},
 		},
 		"netrpc": {
@@ -174,7 +176,7 @@ func TestStartIsBounded(t *testing.T) {
 			if test.body != "" {
 				o.Command = []string{script(t, test.body)}
 			}
-			o.StartTimeout = 4 * time.Second
+			o.StartTimeout = 2 * time.Second
 			var err error
 			within(t, 12*time.Second, "the start", func() { err = startFails(t, o) })
 			wantContains(t, "error", err.Error(), test.want)
@@ -269,7 +271,7 @@ func TestCertificates(t *testing.T) {
 	t.Run("of another", func(t *testing.T) {
 		t.Parallel()
 		o, _ := options(t, "other-cert")
-		o.MTLS, o.StartTimeout = true, 4*time.Second
+		o.MTLS, o.StartTimeout = true, 3*time.Second
 		wantContains(t, "error", startFails(t, o).Error(), "another certificate than it announced")
 	})
 }

@@ -82,7 +82,7 @@ var (
 // get returns the unit that serves. If there is none it is started at once,
 // whatever the backoff says, and get waits for that one start.
 func (s *supervisor[U]) get(ctx context.Context) (U, error) {
-	if u := s.serving(); u != nil {
+	if u := s.serving(); u != nil && !s.closing.Load() {
 		return *u, nil
 	}
 	var none U
@@ -200,7 +200,7 @@ func (s *supervisor[U]) run(ctx context.Context) {
 	if s.lazy {
 		next = s.rest
 	}
-	for next != nil && ctx.Err() == nil {
+	for next != nil { // not until ctx is done: a step may leave a unit to the next
 		next = next(ctx)
 	}
 	s.mu.Lock()
@@ -227,6 +227,9 @@ func (s *supervisor[U]) rest(ctx context.Context) step {
 
 // once makes one attempt.
 func (s *supervisor[U]) once(ctx context.Context) step {
+	if ctx.Err() != nil {
+		return nil
+	}
 	clear1(s.wakes)
 	s.set(Starting, nil)
 	u, err := s.start(ctx)

@@ -355,6 +355,7 @@ func (p *testPlugin) CallTool(ctx context.Context, r *pluginv1.CallToolRequest) 
 		return text("survived, attempt %d", r.GetContext().GetAttempt()), nil
 	case "stop":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		<-ctx.Done()
 	case "hang":
 		if a.File != "" {
 			_ = os.WriteFile(a.File, nil, 0o600)
