@@ -136,6 +136,7 @@ func (h *Host) httpOptions(addr net.Addr) streamhttp.Options {
 		SessionIdleTimeout: c.SessionIdleTimeout,
 		MaxSessions:        c.MaxSessions,
 		LegacySSE:          c.LegacySSE,
+		PollAfter:          c.PollAfter,
 		Log:                h.log.Named("http"),
 	}
 }

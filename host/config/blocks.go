@@ -65,6 +65,7 @@ func (d *decoder) http(b *hcl.Block) {
 		"legacy_sse":           set(&h.LegacySSE, boolean),
 		"session_idle_timeout": set(&h.SessionIdleTimeout, duration(bound{})),
 		"max_sessions":         set(&h.MaxSessions, count(bound{})),
+		"poll_after":           set(&h.PollAfter, duration(bound{zero: true})),
 	}})
 }
 

@@ -118,6 +118,7 @@ http {
   legacy_sse           = true
   session_idle_timeout = "5m"
   max_sessions         = 7
+  poll_after           = "40s"
 }
 web "/mcp" { plugins = ["own"] }
 limits {
@@ -171,7 +172,7 @@ func TestEverythingThatCanBeWritten(t *testing.T) {
 		Webs: []*config.Web{{Path: "/mcp", Plugins: []string{"own"}, OnConflict: config.ConflictPrefix}},
 		HTTP: config.HTTP{
 			Listen: "[::1]:0", AllowedOrigins: []string{"https://app.example.com:8443"}, AllowedHosts: []string{"mcp.example.com"},
-			LegacySSE: true, SessionIdleTimeout: 5 * time.Minute, MaxSessions: 7,
+			LegacySSE: true, SessionIdleTimeout: 5 * time.Minute, MaxSessions: 7, PollAfter: 40 * time.Second,
 		},
 		Limits:   limits,
 		SealKeys: [][]byte{key},
