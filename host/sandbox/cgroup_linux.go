@@ -113,7 +113,7 @@ func arrange(dir string, self int) error {
 		return err
 	}
 	var enable []string
-	for _, controller := range strings.Fields(string(have)) {
+	for controller := range strings.FieldsSeq(string(have)) {
 		if controller == "memory" || controller == "pids" || controller == "cpu" {
 			enable = append(enable, "+"+controller)
 		}
@@ -241,7 +241,7 @@ func waitEmpty(dir string) error {
 	if err != nil {
 		return err
 	}
-	defer events.Close()
+	defer events.Close() //nolint:errcheck // it was only read
 	for range 50 {
 		text := make([]byte, 256)
 		n, err := events.ReadAt(text, 0)

@@ -18,14 +18,17 @@ import (
 	"github.com/mcphost/mcphost/host/sandbox"
 )
 
-// both runs a test with namespaces and without.
-func both(t *testing.T, test func(t *testing.T, spaces func(sandbox.Policy) sandbox.Policy)) {
-	t.Helper()
-	t.Run("namespaces", func(t *testing.T) {
+// ways are with namespaces and without, as a change of the policy.
+var ways = map[string]func(t *testing.T, p sandbox.Policy) sandbox.Policy{
+	"namespaces": func(t *testing.T, p sandbox.Policy) sandbox.Policy {
+		t.Helper()
 		needNamespaces(t)
-		test(t, func(p sandbox.Policy) sandbox.Policy { return p })
-	})
-	t.Run("plain", func(t *testing.T) { test(t, plain) })
+		return p
+	},
+	"plain": func(t *testing.T, p sandbox.Policy) sandbox.Policy {
+		t.Helper()
+		return plain(p)
+	},
 }
 
 func expect(t *testing.T, running *plugin, line, want string) {
@@ -36,36 +39,38 @@ func expect(t *testing.T, running *plugin, line, want string) {
 }
 
 func TestGrantedPathsKeepTheirRights(t *testing.T) {
-	both(t, func(t *testing.T, spaces func(sandbox.Policy) sandbox.Policy) {
-		dir := folder(t)
-		for _, sub := range []string{"read", "read/write", "elsewhere"} {
-			if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
+	for way, spaces := range ways {
+		t.Run(way, func(t *testing.T) {
+			dir := folder(t)
+			for _, sub := range []string{"read", "read/write", "elsewhere"} {
+				if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, sub, "f"), []byte("text"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			link := filepath.Join(dir, "link")
+			if err := os.Symlink(filepath.Join(dir, "elsewhere"), link); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(dir, sub, "f"), []byte("text"), 0o600); err != nil {
+			running := startProbe(t, spaces(t, sandbox.Policy{Grant: sandbox.Grant{
+				Read:  []string{filepath.Join(dir, "read"), link},
+				Write: []string{filepath.Join(dir, "read", "write")},
+			}}), sandbox.Options{})
+			expect(t, running, "try read "+dir+"/read/f", "reached")
+			expect(t, running, "try append "+dir+"/read/f", "denied")
+			expect(t, running, "try append "+dir+"/read/write/f", "reached")
+			expect(t, running, "try write "+dir+"/read/write/new", "reached")
+			expect(t, running, "try remove "+dir+"/read/write/new", "reached")
+			expect(t, running, "try read "+dir+"/elsewhere/f", "reached")
+			expect(t, running, "try append "+dir+"/elsewhere/f", "denied")
+			if err := os.WriteFile(filepath.Join(dir, "beside"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}
-		link := filepath.Join(dir, "link")
-		if err := os.Symlink(filepath.Join(dir, "elsewhere"), link); err != nil {
-			t.Fatal(err)
-		}
-		running := startProbe(t, spaces(sandbox.Policy{Grant: sandbox.Grant{
-			Read:  []string{filepath.Join(dir, "read"), link},
-			Write: []string{filepath.Join(dir, "read", "write")},
-		}}), sandbox.Options{})
-		expect(t, running, "try read "+dir+"/read/f", "reached")
-		expect(t, running, "try append "+dir+"/read/f", "denied")
-		expect(t, running, "try append "+dir+"/read/write/f", "reached")
-		expect(t, running, "try write "+dir+"/read/write/new", "reached")
-		expect(t, running, "try remove "+dir+"/read/write/new", "reached")
-		expect(t, running, "try read "+dir+"/elsewhere/f", "reached")
-		expect(t, running, "try append "+dir+"/elsewhere/f", "denied")
-		if err := os.WriteFile(filepath.Join(dir, "beside"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		expect(t, running, "try read "+dir+"/beside", "denied")
-	})
+			expect(t, running, "try read "+dir+"/beside", "denied")
+		})
+	}
 }
 
 func TestAGrantByASymbolicLinkIsThereByThatName(t *testing.T) {
@@ -94,55 +99,63 @@ func TestAPluginCannotWidenItsNextStartByALink(t *testing.T) {
 	if err := os.Symlink("/etc", filepath.Join(out, "cache")); err != nil { // as the plugin may have done
 		t.Fatal(err)
 	}
-	both(t, func(t *testing.T, spaces func(sandbox.Policy) sandbox.Policy) {
-		p := spaces(sandbox.Policy{Grant: sandbox.Grant{Write: []string{out}, Read: []string{filepath.Join(out, "cache")}}})
-		_, err := run(t.Context(), exec.Command(probePath(t), "exit", "0"), p, sandbox.Options{})
-		if err == nil || !strings.Contains(err.Error(), "leads out of") {
-			t.Errorf("got %v, want the link refused", err)
-		}
-	})
+	for way, spaces := range ways {
+		t.Run(way, func(t *testing.T) {
+			p := spaces(t, sandbox.Policy{Grant: sandbox.Grant{Write: []string{out}, Read: []string{filepath.Join(out, "cache")}}})
+			_, err := run(t.Context(), exec.Command(probePath(t), "exit", "0"), p, sandbox.Options{})
+			if err == nil || !strings.Contains(err.Error(), "leads out of") {
+				t.Errorf("got %v, want the link refused", err)
+			}
+		})
+	}
 }
 
 func TestWhatIsMissingIsNamed(t *testing.T) {
 	const missing = "/no/such/folder"
-	both(t, func(t *testing.T, spaces func(sandbox.Policy) sandbox.Policy) {
-		granted := startProbe(t, spaces(sandbox.Policy{Grant: sandbox.Grant{Read: []string{missing}}}), sandbox.Options{})
-		if notes := strings.Join(granted.report.Notes, "\n"); !strings.Contains(notes, missing) {
-			t.Errorf("notes %q do not name a granted path that is missing", notes)
-		}
-		_, err := run(t.Context(), exec.Command(probePath(t), "exit", "0"), spaces(sandbox.Policy{Files: []string{missing}}), sandbox.Options{})
-		if err == nil || !strings.Contains(err.Error(), missing) {
-			t.Errorf("got %v, want the plugin refused: a part of it is missing", err)
-		}
-	})
+	for way, spaces := range ways {
+		t.Run(way, func(t *testing.T) {
+			granted := startProbe(t, spaces(t, sandbox.Policy{Grant: sandbox.Grant{Read: []string{missing}}}), sandbox.Options{})
+			if notes := strings.Join(granted.report.Notes, "\n"); !strings.Contains(notes, missing) {
+				t.Errorf("notes %q do not name a granted path that is missing", notes)
+			}
+			_, err := run(t.Context(), exec.Command(probePath(t), "exit", "0"), spaces(t, sandbox.Policy{Files: []string{missing}}), sandbox.Options{})
+			if err == nil || !strings.Contains(err.Error(), missing) {
+				t.Errorf("got %v, want the plugin refused: a part of it is missing", err)
+			}
+		})
+	}
 }
 
 func TestExecGrantsPrograms(t *testing.T) {
-	both(t, func(t *testing.T, spaces func(sandbox.Policy) sandbox.Policy) {
-		one := startProbe(t, spaces(sandbox.Policy{Grant: sandbox.Grant{Exec: []string{"/usr/bin/true"}}}), sandbox.Options{})
-		expect(t, one, "try exec /usr/bin/true", "reached")
-		expect(t, one, "try exec /usr/bin/id", "denied EACCES")
-		all := startProbe(t, spaces(sandbox.Policy{Grant: sandbox.Grant{Exec: []string{"*"}}}), sandbox.Options{})
-		expect(t, all, "try exec /usr/bin/id", "reached")
-	})
+	for way, spaces := range ways {
+		t.Run(way, func(t *testing.T) {
+			one := startProbe(t, spaces(t, sandbox.Policy{Grant: sandbox.Grant{Exec: []string{"/usr/bin/true"}}}), sandbox.Options{})
+			expect(t, one, "try exec /usr/bin/true", "reached")
+			expect(t, one, "try exec /usr/bin/id", "denied EACCES")
+			all := startProbe(t, spaces(t, sandbox.Policy{Grant: sandbox.Grant{Exec: []string{"*"}}}), sandbox.Options{})
+			expect(t, all, "try exec /usr/bin/id", "reached")
+		})
+	}
 }
 
 func TestNetworkGrantedIsOpenAndSaysSo(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 	addr := server.Listener.Addr().String()
-	both(t, func(t *testing.T, spaces func(sandbox.Policy) sandbox.Policy) {
-		running := startProbe(t, spaces(sandbox.Policy{Grant: sandbox.Grant{Network: true}}), sandbox.Options{})
-		if s := running.report.Find(sandbox.Net); !s.Granted || s.By != "" {
-			t.Errorf("net is %v, want it open as granted", s)
-		}
-		expect(t, running, "try tcp "+addr, "reached")
-		expect(t, running, "try udp "+addr, "reached")
-		expect(t, running, "try read /etc/resolv.conf", "reached")
-		for _, line := range []string{"try mptcp " + addr, "try raw x", "try packet x", "try highbits x", "try netlink x", "try vsock x"} {
-			expect(t, running, line, "denied EPERM")
-		}
-	})
+	for way, spaces := range ways {
+		t.Run(way, func(t *testing.T) {
+			running := startProbe(t, spaces(t, sandbox.Policy{Grant: sandbox.Grant{Network: true}}), sandbox.Options{})
+			if s := running.report.Find(sandbox.Net); !s.Granted || s.By != "" {
+				t.Errorf("net is %v, want it open as granted", s)
+			}
+			expect(t, running, "try tcp "+addr, "reached")
+			expect(t, running, "try udp "+addr, "reached")
+			expect(t, running, "try read /etc/resolv.conf", "reached")
+			for _, line := range []string{"try mptcp " + addr, "try raw x", "try packet x", "try highbits x", "try netlink x", "try vsock x"} {
+				expect(t, running, line, "denied EPERM")
+			}
+		})
+	}
 }
 
 // names is a resolver of the test's own.
@@ -214,76 +227,82 @@ func TestRuntimesServeInside(t *testing.T) {
 			if _, err := os.Stat(test.program); err != nil {
 				t.Skipf("not installed: %v", err)
 			}
-			both(t, func(t *testing.T, spaces func(sandbox.Policy) sandbox.Policy) {
-				dir, files := folder(t), folder(t)
-				script := filepath.Join(files, test.file)
-				if err := os.WriteFile(script, []byte(test.source), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				socket := filepath.Join(dir, "s")
-				cmd := exec.Command(test.program, script, socket)
-				cmd.Env = []string{"HOME=" + dir, "TMPDIR=" + dir, "LANG=C.UTF-8"}
-				p := spaces(sandbox.Policy{Files: []string{files}, Folders: []string{dir}})
-				running, err := serve(t.Context(), cmd, p, sandbox.Options{}, socket)
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(running.stop)
-				if got := running.must(t, "hello"); got != "hello" {
-					t.Errorf("answered %q", got)
-				}
-			})
+			for way, spaces := range ways {
+				t.Run(way, func(t *testing.T) {
+					dir, files := folder(t), folder(t)
+					script := filepath.Join(files, test.file)
+					if err := os.WriteFile(script, []byte(test.source), 0o600); err != nil {
+						t.Fatal(err)
+					}
+					socket := filepath.Join(dir, "s")
+					cmd := exec.Command(test.program, script, socket)
+					cmd.Env = []string{"HOME=" + dir, "TMPDIR=" + dir, "LANG=C.UTF-8"}
+					p := spaces(t, sandbox.Policy{Files: []string{files}, Folders: []string{dir}})
+					running, err := serve(t.Context(), cmd, p, sandbox.Options{}, socket)
+					if err != nil {
+						t.Fatal(err)
+					}
+					t.Cleanup(running.stop)
+					if got := running.must(t, "hello"); got != "hello" {
+						t.Errorf("answered %q", got)
+					}
+				})
+			}
 		})
 	}
 }
 
 func TestAScriptStartsByItsFirstLine(t *testing.T) {
-	both(t, func(t *testing.T, spaces func(sandbox.Policy) sandbox.Policy) {
-		script := filepath.Join(folder(t), "script")
-		if err := os.WriteFile(script, []byte("#!/usr/bin/env python3\nprint('ran')\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.Command(script)
-		cmd.Env = []string{"PATH=/usr/bin:/bin"}
-		cmd.Stderr = os.Stderr
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		running, err := run(t.Context(), cmd, spaces(sandbox.Policy{}), sandbox.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(running.stop)
-		if line, err := bufio.NewReader(out).ReadString('\n'); line != "ran\n" {
-			t.Errorf("read %q, %v", line, err)
-		}
-	})
+	for way, spaces := range ways {
+		t.Run(way, func(t *testing.T) {
+			script := filepath.Join(folder(t), "script")
+			if err := os.WriteFile(script, []byte("#!/usr/bin/env python3\nprint('ran')\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(script)
+			cmd.Env = []string{"PATH=/usr/bin:/bin"}
+			cmd.Stderr = os.Stderr
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			running, err := run(t.Context(), cmd, spaces(t, sandbox.Policy{}), sandbox.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(running.stop)
+			if line, err := bufio.NewReader(out).ReadString('\n'); line != "ran\n" {
+				t.Errorf("read %q, %v", line, err)
+			}
+		})
+	}
 }
 
 func TestAnotherUserRunsThePlugin(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root")
 	}
-	both(t, func(t *testing.T, spaces func(sandbox.Policy) sandbox.Policy) {
-		dir := folder(t)
-		if err := os.Chown(dir, nobody, nobody); err != nil {
-			t.Fatal(err)
-		}
-		socket := filepath.Join(dir, "s")
-		p := spaces(sandbox.Policy{Folders: []string{dir}, RunAs: &sandbox.User{UID: nobody, GID: nobody}})
-		running, err := serve(t.Context(), exec.Command(probePath(t), "serve", socket), p, sandbox.Options{}, socket)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(running.stop)
-		info, err := os.Stat(socket)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := fmt.Sprint(info.Sys()); !strings.Contains(got, fmt.Sprint(nobody)) {
-			t.Errorf("the socket is %s, want it made by %d", got, nobody)
-		}
-		expect(t, running, "try caps x", "denied")
-	})
+	for way, spaces := range ways {
+		t.Run(way, func(t *testing.T) {
+			dir := folder(t)
+			if err := os.Chown(dir, nobody, nobody); err != nil {
+				t.Fatal(err)
+			}
+			socket := filepath.Join(dir, "s")
+			p := spaces(t, sandbox.Policy{Folders: []string{dir}, RunAs: &sandbox.User{UID: nobody, GID: nobody}})
+			running, err := serve(t.Context(), exec.Command(probePath(t), "serve", socket), p, sandbox.Options{}, socket)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(running.stop)
+			info, err := os.Stat(socket)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(info.Sys()); !strings.Contains(got, fmt.Sprint(nobody)) {
+				t.Errorf("the socket is %s, want it made by %d", got, nobody)
+			}
+			expect(t, running, "try caps x", "denied")
+		})
+	}
 }

@@ -26,7 +26,7 @@ func (l *launcher) runAsInit() int {
 	if err != nil {
 		return l.fail(execError(l.spec.Path, err))
 	}
-	if err := l.letGo(); err != nil {
+	if err := l.detach(); err != nil {
 		return l.fail(&LaunchError{Code: ExitSandbox, Message: err.Error()})
 	}
 	go forward(signals, pid) // ends with this process
@@ -48,9 +48,9 @@ func (l *launcher) spawn() (int, error) {
 	return pid, nil
 }
 
-// letGo drops the plugin's standard streams, so that they end with the plugin,
+// detach drops the plugin's standard streams, so that they end with the plugin,
 // and the control socket, which tells the host that the plugin runs.
-func (l *launcher) letGo() error {
+func (l *launcher) detach() error {
 	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err

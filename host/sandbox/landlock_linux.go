@@ -7,7 +7,6 @@ import (
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -35,6 +34,14 @@ type access struct {
 	path   string
 	rights landlock.AccessFSSet
 	listed bool // somebody asked for it: it must be there
+}
+
+// problem returns err if the path must be there.
+func (a access) problem(err error) error {
+	if a.listed {
+		return err
+	}
+	return nil
 }
 
 // fileAccess lists everything that the plugin may touch, as paths inside its root.
@@ -98,7 +105,7 @@ func (s *spec) confineFiles(abi int, privateRoot bool) (int, error) {
 	if fd < 0 {
 		return 0, nil
 	}
-	defer unix.Close(fd)
+	defer letGo(fd)
 	if err := ll.LandlockRestrictSelf(fd, flags); err != nil {
 		return 0, fmt.Errorf("entering the Landlock domain: %w", err)
 	}
@@ -112,13 +119,10 @@ func (s *spec) rule(a access, abi int, privateRoot bool) (rule landlock.Rule, re
 	if !privateRoot && a.path != "/proc/self" {
 		// The folders may be a running plugin's to change: hold what was checked.
 		fd, err := s.hold(a.path)
-		if err != nil && a.listed {
-			return nil, release, err
-		}
 		if err != nil {
-			return nil, release, nil
+			return nil, release, a.problem(err)
 		}
-		path, release = fmt.Sprintf("/proc/self/fd/%d", fd), func() { _ = unix.Close(fd) }
+		path, release = fmt.Sprintf("/proc/self/fd/%d", fd), func() { letGo(fd) }
 	}
 	st, err := os.Stat(path)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -58,7 +59,7 @@ var probe = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "escape")
-	cmd := exec.Command("go", "build", "-o", path, "./internal/escape")
+	cmd := exec.Command("go", "build", "-o", path, "./testdata/escape")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building the probe: %w: %s", err, out)
@@ -79,7 +80,7 @@ func probePath(t *testing.T) string {
 func folder(t *testing.T) string {
 	t.Helper()
 	probePath(t)
-	dir, err := os.MkdirTemp(scratch, "t")
+	dir, err := os.MkdirTemp(scratch, "t") //nolint:usetesting // other users must get in
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func run(ctx context.Context, cmd *exec.Cmd, p sandbox.Policy, o sandbox.Options
 		return nil, err
 	}
 	if err := launch.Start(); err != nil {
-		return nil, fmt.Errorf("%w (%v)", err, launch.Close())
+		return nil, errors.Join(err, launch.Close())
 	}
 	report, err := launch.Report(ctx)
 	if err != nil {

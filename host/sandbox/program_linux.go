@@ -50,7 +50,7 @@ func openedFor(program string, env []string) []string {
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	line, err := bufio.NewReader(io.LimitReader(f, 256)).ReadString('\n')
 	if rest, script := strings.CutPrefix(line, "#!"); script {
 		return interpreter(strings.Fields(rest), env)

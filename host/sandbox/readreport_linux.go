@@ -126,7 +126,7 @@ func (l *Launch) serve(ctx context.Context, listener int) error {
 		l.proxy = egress.New(ctx, way, allow, egress.Options{Resolver: l.names, Log: l.log})
 	}
 	if l.group == nil && l.cmd.Process != nil {
-		l.watch = watch(l.cmd.Process, l.limits())
+		l.watch = watch(ctx, l.cmd.Process, l.limits())
 	}
 	return nil
 }

@@ -154,6 +154,10 @@ func bare(err error) error {
 	return err
 }
 
+// letGo closes a descriptor that nothing was written to: there is no error to
+// learn from it.
+func letGo(fd int) { _ = unix.Close(fd) }
+
 // openNoLinks takes hold of what path names, which has no symbolic link in it.
 func openNoLinks(path string) (int, error) {
 	return unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
@@ -166,7 +170,7 @@ func (src *source) open() error {
 	if err != nil {
 		return fmt.Errorf("opening: %w", err)
 	}
-	defer unix.Close(fd)
+	defer letGo(fd)
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err
@@ -191,7 +195,7 @@ func (src *source) open() error {
 
 // place mounts the source in the root that is being built.
 func (src *source) place(stage string) error {
-	defer unix.Close(src.tree)
+	defer letGo(src.tree)
 	at := stage + src.path
 	if _, err := os.Lstat(at); errors.Is(err, fs.ErrNotExist) {
 		if err := makeMountPoint(at, src.dir); err != nil {
@@ -202,7 +206,7 @@ func (src *source) place(stage string) error {
 	if err != nil {
 		return fmt.Errorf("sandbox path %q: opening its place: %w", src.path, err)
 	}
-	defer unix.Close(to)
+	defer letGo(to)
 	if err := unix.MoveMount(src.tree, "", to, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH); err != nil {
 		return fmt.Errorf("sandbox path %q: mounting: %w", src.path, err)
 	}

@@ -74,35 +74,7 @@ func TestNothingOutlivesAKilledHost(t *testing.T) {
 			t.Log("as another user: needs root")
 			continue
 		}
-		job := escapeJob{Probe: probePath(t), Dir: folder(t)}
-		if err := os.Chown(job.Dir, uid, uid); err != nil {
-			t.Fatal(err)
-		}
-		host := exec.Command("/proc/self/exe", "host", "orphans")
-		host.Dir, host.Stderr = "/", os.Stderr
-		if uid != os.Getuid() {
-			host.SysProcAttr = credential(uid)
-		}
-		text, err := json.Marshal(job)
-		if err != nil {
-			t.Fatal(err)
-		}
-		host.Stdin = strings.NewReader(string(text))
-		out, err := host.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := host.Start(); err != nil {
-			t.Fatal(err)
-		}
-		line, err := bufio.NewReader(out).ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		var pids []int
-		if err := json.Unmarshal([]byte(line), &pids); err != nil {
-			t.Fatal(err)
-		}
+		host, pids := startOrphans(t, uid)
 		if len(pids) < 3 {
 			t.Fatalf("processes %v, want an init, a plugin and its grandchild", pids)
 		}
@@ -125,6 +97,40 @@ func TestNothingOutlivesAKilledHost(t *testing.T) {
 		}
 		_ = host.Wait()
 	}
+}
+
+// startOrphans runs playOrphans as uid and returns it and the processes below it.
+func startOrphans(t *testing.T, uid int) (host *exec.Cmd, pids []int) {
+	t.Helper()
+	job := escapeJob{Probe: probePath(t), Dir: folder(t)}
+	if err := os.Chown(job.Dir, uid, uid); err != nil {
+		t.Fatal(err)
+	}
+	host = exec.Command("/proc/self/exe", "host", "orphans")
+	host.Dir, host.Stderr = "/", os.Stderr
+	if uid != os.Getuid() {
+		host.SysProcAttr = credential(uid)
+	}
+	text, err := json.Marshal(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host.Stdin = strings.NewReader(string(text))
+	out, err := host.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(line), &pids); err != nil {
+		t.Fatal(err)
+	}
+	return host, pids
 }
 
 func TestKillingThePluginTakesItsGrandchildren(t *testing.T) {

@@ -31,9 +31,10 @@ type watchdog struct {
 	why string
 }
 
-// watch starts to look after process and its descendants until stop.
-func watch(process *os.Process, l limits) *watchdog {
-	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // lives until stop
+// watch starts to look after process and its descendants until stop, however
+// soon ctx is done.
+func watch(ctx context.Context, process *os.Process, l limits) *watchdog {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w := &watchdog{cancel: cancel}
 	w.wg.Go(func() { w.run(ctx, process, l) }) // ends at stop, or with the process
 	return w

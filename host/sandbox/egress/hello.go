@@ -2,6 +2,7 @@ package egress
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ const maxHello = 64 << 10
 // readHello reads the TLS ClientHello that must open a tunnel to host and
 // returns the bytes read, to be sent on unchanged. Anything but TLS, and TLS
 // that asks for another name than the tunnel, is an error.
-func readHello(conn net.Conn, host string) ([]byte, error) {
+func readHello(ctx context.Context, conn net.Conn, host string) ([]byte, error) {
 	rec := &recorder{Conn: conn}
 	var name string
 	err := tls.Server(rec, &tls.Config{
@@ -30,7 +31,7 @@ func readHello(conn net.Conn, host string) ([]byte, error) {
 			name = h.ServerName
 			return nil, errSeen
 		},
-	}).Handshake()
+	}).HandshakeContext(ctx)
 	if !errors.Is(err, errSeen) {
 		return nil, fmt.Errorf("only TLS may pass a tunnel: %w", err)
 	}

@@ -203,33 +203,39 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 		p.answerError(w, r, err)
 		return
 	}
-	defer up.Close()
+	defer shut(up)
 	down, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	defer down.Close()
-	defer context.AfterFunc(p.ctx, func() { _ = down.Close(); _ = up.Close() })()
+	defer shut(down)
+	defer p.onClose(func() { shut(down); shut(up) })()
 	if buffered.Reader.Buffered() > 0 { // a client must wait for our answer
 		return
 	}
 	host, _, _ := net.SplitHostPort(r.Host) // dial has read it already
-	if err := p.tunnel(down, up, host); err != nil {
+	if err := p.tunnel(r.Context(), down, up, host); err != nil {
 		p.log.Warn("egress refused", "error", err)
 	}
 }
 
+// onClose calls f when the proxy closes, unless the returned function is called before.
+func (p *Proxy) onClose(f func()) (stop func() bool) { return context.AfterFunc(p.ctx, f) }
+
+// shut ends a tunnel's connection. Its ends have had their say.
+func shut(c net.Conn) { _ = c.Close() }
+
 // tunnel answers the CONNECT, sees that TLS to host follows, and copies until
 // both ends are done.
-func (p *Proxy) tunnel(down, up net.Conn, host string) error {
+func (p *Proxy) tunnel(ctx context.Context, down, up net.Conn, host string) error {
 	if _, err := io.WriteString(down, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 		return nil //nolint:nilerr // the plugin went away; nothing was refused
 	}
 	if err := down.SetDeadline(time.Now().Add(helloTimeout)); err != nil {
 		return err
 	}
-	hello, err := readHello(down, host)
+	hello, err := readHello(ctx, down, host)
 	if err != nil {
 		return err
 	}
