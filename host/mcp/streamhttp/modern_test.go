@@ -172,7 +172,7 @@ func TestCallWithoutAnAnswerEnds(t *testing.T) {
 func TestClientThatDoesNotReadEndsItsCall(t *testing.T) {
 	ended := make(chan error, 1)
 	big := []byte(`{"method":"` + strings.Repeat("x", 1<<20) + `"}`)
-	h := newHost(t, streamhttp.Options{WriteTimeout: 50 * time.Millisecond}, methods{
+	h := newHost(t, streamhttp.Options{WriteTimeout: 300 * time.Millisecond}, methods{
 		"m": func(_ context.Context, x *mcp.Exchange, _ []byte) {
 			for {
 				if err := x.Out.Notify(big); err != nil {
@@ -195,27 +195,32 @@ func TestClientThatDoesNotReadEndsItsCall(t *testing.T) {
 // TestHTTP2StreamOutlivesTheWriteTimeout waits longer than a write may take:
 // on HTTP/2 a deadline left behind resets the stream.
 func TestHTTP2StreamOutlivesTheWriteTimeout(t *testing.T) {
-	const timeout = 20 * time.Millisecond
+	const timeout = 200 * time.Millisecond
 	limits := mcp.DefaultLimits()
 	f := &front{t: t, sessions: make(chan *mcp.Session, 1)}
 	f.methods = methods{
 		"stream": func(_ context.Context, x *mcp.Exchange, id []byte) {
 			x.Out.Notify(note(1))
-			<-time.After(3 * timeout)
+			<-time.After(timeout + timeout/2)
 			x.Out.Notify(note(2))
-			<-time.After(3 * timeout)
+			<-time.After(timeout + timeout/2)
 			reply(x, id, `"done"`)
 		},
 		"alone": func(_ context.Context, x *mcp.Exchange, id []byte) {
-			<-time.After(3 * timeout)
+			<-time.After(timeout + timeout/2)
 			reply(x, id, `"done"`)
 		},
 	}
 	h := streamhttp.NewHandler(context.WithoutCancel(t.Context()), f, &mcp.Endpoint{Limits: limits}, streamhttp.Options{WriteTimeout: timeout})
 	defer h.Close(t.Context())
-	s := httptest.NewUnstartedServer(h)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// As http.Server.WriteTimeout does, which would bound the handshake as well.
+		if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout)); err != nil {
+			t.Error(err)
+		}
+		h.ServeHTTP(w, r)
+	}))
 	s.EnableHTTP2 = true
-	s.Config.WriteTimeout = timeout
 	s.StartTLS()
 	defer s.Close()
 	c := &host{front: f, t: t, url: s.URL, client: s.Client()}
