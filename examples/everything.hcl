@@ -19,7 +19,7 @@ variable "origin" { default = "http://127.0.0.1:8808" }
 http {
   allowed_origins = [var.origin]
   legacy_sse      = true
-  poll_after      = "400ms" # so soon only for the suite, which wants to see a client come back
+  poll_after      = "700ms" # so soon only for the suite, which wants to see a client come back
 }
 
 web "/mcp" { plugins = ["everything"] }

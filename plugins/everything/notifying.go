@@ -23,7 +23,7 @@ func addNotifyingTools(p *sdk.Plugin) {
 		})
 	sdk.AddTool(p, sdk.Tool{Name: "test_reconnection", Description: "Takes long enough for a host to close the stream and a client to come back for the result."},
 		func(ctx context.Context, _ *sdk.Call, _ none) (string, error) {
-			return "If you received this, you came back after the stream was closed.", pause(ctx, 500*time.Millisecond)
+			return "If you received this, you came back after the stream was closed.", pause(ctx, 1200*time.Millisecond)
 		})
 }
 
