@@ -3,6 +3,7 @@ package streamhttp_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -364,5 +365,36 @@ func TestSessionsAreBounded(t *testing.T) {
 	resp := h.post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`, usual())
 	if resp.StatusCode != 503 || resp.Header.Get("Mcp-Session-Id") != "" {
 		t.Errorf("a second session: %d, want 503 and no id", resp.StatusCode)
+	}
+}
+
+// TestLegacyClientThatDoesNotReadKeepsItsCall: its connection is given up, the
+// call goes on, and the response can be had.
+func TestLegacyClientThatDoesNotReadKeepsItsCall(t *testing.T) {
+	ended := make(chan struct{})
+	big := []byte(`{"method":"` + strings.Repeat("x", 128<<10) + `"}`)
+	h := newHost(t, streamhttp.Options{WriteTimeout: 300 * time.Millisecond}, methods{"m": func(_ context.Context, x *mcp.Exchange, id []byte) {
+		for range 200 { // more than sockets hold
+			if err := x.Out.Notify(big); err != nil {
+				t.Errorf("Notify: %v", err)
+			}
+		}
+		reply(x, id, `"done"`)
+		close(ended)
+	}})
+	live, _ := h.open("2025-11-25")
+	resp := h.post(call("m"), live)
+	first := make([]byte, 64)
+	if _, err := io.ReadFull(resp.Body, first); err != nil { // and no more
+		t.Fatal(err)
+	}
+	within(t, "end of the call", ended)
+	id, _, _ := strings.Cut(strings.TrimPrefix(string(first), "id: "), "\n")
+	var last event
+	for e := range events(t, h.do(t.Context(), "GET", "", with(live, "Last-Event-ID", id))) {
+		last = e
+	}
+	if !strings.Contains(last.data, "done") {
+		t.Errorf("the last event is %.100q, want the response", last.data)
 	}
 }
