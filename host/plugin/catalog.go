@@ -64,6 +64,9 @@ type assembly struct {
 	names  map[name]struct{}
 	bytes  int
 	left   int // out, in all
+
+	keep  bool                    // the parts, for encodeCatalog
+	parts []*pluginv1.CatalogPart // of c so far, or of the last one
 }
 
 type name struct {
@@ -75,7 +78,10 @@ type name struct {
 func (a *assembly) add(part *pluginv1.CatalogPart) *Catalog {
 	if a.c == nil {
 		a.c = &Catalog{Capabilities: a.caps}
-		a.names, a.bytes, a.left = make(map[name]struct{}), 0, 0
+		a.names, a.bytes, a.left, a.parts = make(map[name]struct{}), 0, 0, nil
+	}
+	if a.keep {
+		a.parts = append(a.parts, part)
 	}
 	c := a.c
 	c.Revision = part.GetRevision()

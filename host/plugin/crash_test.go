@@ -23,7 +23,7 @@ func inCall(t *testing.T, p *plugin.Plugin, name string, peer primitive.Peer) <-
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "called")
 	result := make(chan error, 1)
-	use := &primitive.Use{Caller: caller(), Arguments: []byte(fmt.Sprintf(`{"do":"hang","file":%q}`, file)), Peer: peer}
+	use := &primitive.Use{Caller: caller(), Arguments: fmt.Appendf(nil, `{"do":"hang","file":%q}`, file), Peer: peer}
 	target := tool(t, p, name)
 	go func() {
 		_, err := p.CallTool(t.Context(), target, use)
@@ -79,7 +79,7 @@ func TestRepeatableCallIsRetriedOnce(t *testing.T) {
 	t.Parallel()
 	o, _ := options(t, "good")
 	p := start(t, o)
-	args := []byte(fmt.Sprintf(`{"do":"exit-once","file":%q}`, filepath.Join(t.TempDir(), "f")))
+	args := fmt.Appendf(nil, `{"do":"exit-once","file":%q}`, filepath.Join(t.TempDir(), "f"))
 	r, err := p.CallTool(t.Context(), tool(t, p, "safe"), &primitive.Use{Caller: caller(), Arguments: args})
 	if err != nil || r.Content[0].Text != "survived, attempt 1" {
 		t.Fatalf("got %+v %v, want a second attempt", r, err)
@@ -193,7 +193,7 @@ func TestCloseLetsCallsEnd(t *testing.T) {
 	var ended atomic.Bool
 	result := make(chan error, 1)
 	go func() {
-		_, err := p.CallTool(ctx, target, &primitive.Use{Caller: caller(), Arguments: []byte(fmt.Sprintf(`{"do":"hang","file":%q}`, file))})
+		_, err := p.CallTool(ctx, target, &primitive.Use{Caller: caller(), Arguments: fmt.Appendf(nil, `{"do":"hang","file":%q}`, file)})
 		ended.Store(true)
 		result <- err
 	}()
@@ -250,4 +250,45 @@ func TestGrandchildThatHoldsTheConnectionDelaysNothing(t *testing.T) {
 		}
 		wantFailure(t, <-result, primitive.Crashed)
 	})
+}
+
+func TestCachedCatalogNeedsNoProcess(t *testing.T) {
+	t.Parallel()
+	o, _ := options(t, "good")
+	var kept []byte
+	o.StoreCatalog = func(b []byte) { kept = b }
+	first := start(t, o)
+	want := first.Catalog()
+	shut(t, first)
+
+	o.CachedCatalog, o.Lazy = kept, true
+	var published atomic.Int32
+	o.OnCatalog = func(*plugin.Catalog) { published.Add(1) }
+	p := start(t, o)
+	if s, _ := p.State(); s != plugin.Stopped {
+		t.Errorf("got state %s, want stopped", s)
+	}
+	for _, k := range primitive.Kinds {
+		var got, had []string
+		for _, x := range p.Catalog().List(k) {
+			got = append(got, string(x.Definition))
+		}
+		for _, x := range want.List(k) {
+			had = append(had, string(x.Definition))
+		}
+		if diff := cmp.Diff(had, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", k, diff)
+		}
+	}
+	if got := mustText(t, p, `{}`); got != "ok" {
+		t.Errorf("got %q, want ok", got)
+	}
+	if n := published.Load(); n != 1 {
+		t.Errorf("the catalog was published %d times, want once: it did not change", n)
+	}
+
+	o.CachedCatalog = kept[:len(kept)/2]
+	if got := mustText(t, start(t, o), `{}`); got != "ok" {
+		t.Errorf("with a damaged cache: got %q, want ok", got)
+	}
 }

@@ -59,7 +59,7 @@ func checkFile(path string) error {
 func explainExec(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil //nolint:nilerr // what can be executed need not be readable
+		return nil // what can be executed need not be readable
 	}
 	defer f.Close() //nolint:errcheck // only read
 	head := make([]byte, 256)

@@ -124,8 +124,10 @@ func environment(dirs Dirs, declared map[string]string, handshake []string) []st
 		"LANG":            "C.UTF-8",
 		"TZ":              "UTC",
 	}
-	if tz := os.Getenv("TZ"); tz != "" {
-		vars["TZ"] = tz
+	for _, name := range []string{"PATH", "TZ"} { // those of the machine, not of the user
+		if v := os.Getenv(name); v != "" {
+			vars[name] = v
+		}
 	}
 	maps.Copy(vars, declared)
 	for _, v := range handshake {

@@ -69,7 +69,7 @@ func commandOptions(t *testing.T, command ...string) (plugin.Options, *logBook) 
 // t.TempDir may not.
 func shortDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "mh")
+	dir, err := os.MkdirTemp("", "mh") //nolint:usetesting // its path must be short
 	if err != nil {
 		t.Fatal(err)
 	}

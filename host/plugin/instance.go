@@ -41,9 +41,11 @@ type instance struct {
 	// tag tells this process from all others of the plugin.
 	tag string
 
-	desc  *Description
-	caps  Capabilities
-	slots chan struct{} // one for each call that may run
+	desc *Description
+	caps Capabilities
+	// rawCaps are caps as they came, for the cache.
+	rawCaps *pluginv1.Capabilities
+	slots   chan struct{} // one for each call that may run
 
 	wg sync.WaitGroup // what ends with the process
 }
@@ -105,7 +107,7 @@ func (i *instance) greet(ctx context.Context, o *Options) error {
 	if i.desc, err = describe(r); err != nil {
 		return err
 	}
-	i.caps = i.desc.Capabilities
+	i.caps, i.rawCaps = i.desc.Capabilities, r.GetCapabilities()
 	return i.awaitServing(ctx)
 }
 
@@ -167,7 +169,7 @@ func (i *instance) configure(ctx context.Context, o *Options) error {
 		i.log.Warn("plugin complained about its configuration", "error", d.String())
 	}
 	if r.GetCapabilities() != nil {
-		i.caps = capabilities(r.GetCapabilities())
+		i.caps, i.rawCaps = capabilities(r.GetCapabilities()), r.GetCapabilities()
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package plugin_test
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -16,7 +17,8 @@ func TestMain(m *testing.M) {
 		os.Exit(servePlugin(name))
 	}
 	if dir := os.Getenv(hostVar); dir != "" {
-		os.Exit(serveHost(dir))
+		fmt.Fprintln(os.Stderr, serveHost(dir))
+		os.Exit(1)
 	}
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreTopFunction("github.com/mcphost/mcphost/host/sandbox.forkForever"))

@@ -60,9 +60,16 @@ type Options struct {
 	// configures with nothing. An error of it is permanent.
 	Configure func(context.Context, *Description) (*Configuration, error)
 
-	// The callbacks are called one at a time, in order, by the goroutine that
-	// watches the plugin: they must not block and must not call the Plugin's
-	// Start, Close or Restart.
+	// CachedCatalog is what StoreCatalog was given by an earlier run with the
+	// same program and configuration; nil is none. With one, [Plugin.Start]
+	// waits for no process: the catalog is there, and a process is started
+	// behind it, or on first use if Lazy.
+	CachedCatalog []byte
+	// StoreCatalog is called with each new catalog, encoded; nil is not.
+	StoreCatalog func([]byte)
+
+	// Each of the callbacks is called by one goroutine at a time, in order. They
+	// must not block and must not call the Plugin's Start, Close or Restart.
 
 	// OnCatalog is called with each catalog that differs from the one before.
 	OnCatalog func(*Catalog)

@@ -2,10 +2,10 @@ package plugin_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
@@ -18,10 +18,11 @@ import (
 // it names, until it is killed.
 const hostVar = "TEST_HOST"
 
-func serveHost(dir string) int {
+// serveHost returns only if something went wrong.
+func serveHost(dir string) error {
 	exe, err := os.Executable()
 	if err != nil {
-		return 1
+		return err
 	}
 	p := plugin.New(plugin.Options{
 		Handle: "orphan", Command: []string{exe}, RunDir: filepath.Join(dir, "run"),
@@ -29,23 +30,18 @@ func serveHost(dir string) int {
 	})
 	ctx := context.Background()
 	if err := p.Start(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+		return err
 	}
 	r, err := p.CallTool(ctx, p.Catalog().Tools[0], &primitive.Use{Arguments: []byte(`{"do":"pid"}`)})
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+		return err
 	}
-	var pid int
-	if _, err := fmt.Sscan(r.Content[0].Text, &pid); err != nil {
-		return 1
-	}
-	if err := os.WriteFile(filepath.Join(dir, "plugin.tmp"), []byte(fmt.Sprint(pid)), 0o600); err != nil {
-		return 1
+	pid, _, _ := strings.Cut(r.Content[0].Text, " ")
+	if err := os.WriteFile(filepath.Join(dir, "plugin.tmp"), []byte(pid), 0o600); err != nil {
+		return err
 	}
 	if err := os.Rename(filepath.Join(dir, "plugin.tmp"), filepath.Join(dir, "plugin")); err != nil {
-		return 1
+		return err
 	}
 	select {}
 }

@@ -42,7 +42,7 @@ func New(o Options) *Plugin {
 }
 
 // Start begins to supervise the plugin and returns when its first catalog is
-// there, or with why the first start failed. After an error that is not
+// there, at once if it was cached, or with why the first start failed. After an error that is not
 // [Permanent] it is tried again behind the scenes; Close ends that. Start may
 // be called once; ctx bounds the waiting alone.
 func (p *Plugin) Start(ctx context.Context) error {
@@ -52,14 +52,32 @@ func (p *Plugin) Start(ctx context.Context) error {
 		return fmt.Errorf("plugin %q was started already", p.o.Handle)
 	}
 	p.started = true
+	cached := p.useCache()
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	p.cancel = cancel
 	p.wg.Go(func() { p.sup.run(life) }) // ends by Close
 	p.mu.Unlock()
+	if cached {
+		return nil
+	}
 	if _, err := p.sup.get(ctx); err != nil {
 		return fmt.Errorf("starting plugin %q: %w", p.o.Handle, err)
 	}
 	return nil
+}
+
+// useCache publishes the catalog of an earlier run and reports whether there is one.
+func (p *Plugin) useCache() bool {
+	if p.o.CachedCatalog == nil {
+		return false
+	}
+	c, err := p.decodeCatalog(p.o.CachedCatalog)
+	if err != nil {
+		p.log.Warn("starting without the cached catalog", "error", err)
+		return false
+	}
+	p.publish(c)
+	return true
 }
 
 // Close lets the uses that run come to an end until ctx is done, takes no new
@@ -123,7 +141,13 @@ func (p *Plugin) watch(ctx, life context.Context, i *instance) error {
 		<-i.proc.dead
 		cancel()
 	})
-	w := &watcher{i: i, parts: newAssembly(p, i.caps), publish: p.publish, updated: p.o.OnResourceUpdated}
+	w := &watcher{i: i, parts: newAssembly(p, i.caps), updated: p.o.OnResourceUpdated}
+	w.parts.keep = p.o.StoreCatalog != nil
+	w.publish = func(c *Catalog) {
+		if p.publish(c) {
+			p.store(w)
+		}
+	}
 	stop := context.AfterFunc(ctx, cancel)
 	stream, c, err := w.open(life)
 	if err != nil {
@@ -132,19 +156,21 @@ func (p *Plugin) watch(ctx, life context.Context, i *instance) error {
 	if !stop() {
 		return ctx.Err()
 	}
-	p.publish(c)
+	w.publish(c)
 	i.wg.Go(func() { w.run(life, stream) }) // ends when the process does
 	return nil
 }
 
-func (p *Plugin) publish(c *Catalog) {
+// publish reports whether c is another catalog than the one before.
+func (p *Plugin) publish(c *Catalog) bool {
 	p.publishing.Lock()
 	defer p.publishing.Unlock()
 	if old := p.catalog.Load(); old != nil && old.digest == c.digest {
-		return // a list that did not change is no change
+		return false // a list that did not change is no change
 	}
 	p.catalog.Store(c)
 	p.o.OnCatalog(c)
+	return true
 }
 
 // SetSubscriptions says which resources somebody watches, all of them. It is

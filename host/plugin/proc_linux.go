@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -20,7 +21,7 @@ func confineDeath(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL 
 func awaitExit(pid int) error {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if err != unix.EINTR { //nolint:errorlint // an errno
+		if !errors.Is(err, unix.EINTR) {
 			return err
 		}
 	}

@@ -47,106 +47,101 @@ func foreignProgram() string {
 	return string(b)
 }
 
+// brokenCommands are commands that are no plugin, and what the error must say.
+var brokenCommands = map[string]struct {
+	command   string // or the text of a script:
+	script    string
+	permanent bool
+	want      []string
+}{
+	"no such file": {
+		command: "/nowhere/plugin", permanent: true,
+		want: []string{`there is no file "/nowhere/plugin"`, "build or install"},
+	},
+	"not in PATH": {
+		command: "no-such-command-at-all", permanent: true,
+		want: []string{"is not in PATH"},
+	},
+	"a folder": {
+		command: "/etc/", permanent: true,
+		want: []string{"is a folder"},
+	},
+	"not executable": {
+		command: "/etc/passwd", permanent: true,
+		want: []string{"is not executable", "chmod +x"},
+	},
+	"interpreter is missing": {
+		script: "#!/no/such/interpreter -x\n", permanent: true,
+		want: []string{`wants the interpreter "/no/such/interpreter"`, "install it"},
+	},
+	"interpreter is not in PATH": {
+		script: "#!/usr/bin/env no-such-language\n", permanent: true,
+		want: []string{`wants the interpreter "no-such-language"`},
+	},
+	"neither program nor script": {
+		script: "hello\x00\x01", permanent: true,
+		want: []string{"neither a program"},
+	},
+	"other architecture": {
+		script: foreignProgram(), permanent: true,
+		want: []string{"is built for riscv64"},
+	},
+	"ends at once": {
+		script: "#!/bin/sh\necho 'no database' >&2\nexit 3\n",
+		want:   []string{"exit status 3", "before its handshake", `last words on stderr: "no database"`},
+	},
+	"is no plugin": {
+		script: "#!/bin/sh\necho hello\n",
+		want:   []string{"did not print a handshake", `it printed "hello"`, "is "},
+	},
+	"inner command is missing": {
+		script: "#!/bin/sh\nexec no-such-thing\n",
+		want:   []string{"exit status 127", "not found"},
+	},
+	"killed": {
+		script: "#!/bin/sh\nkill -9 $$\n",
+		want:   []string{"signal: killed"},
+	},
+	"other version of the protocol": {
+		script:    "#!/bin/sh\necho '1|9|unix|/x|grpc'\nsleep 30\n",
+		permanent: true, want: []string{"speaks version 9 of the plugin protocol"},
+	},
+	"other version of go-plugin": {
+		script:    "#!/bin/sh\necho '2|1|unix|/x|grpc'\nsleep 30\n",
+		permanent: true, want: []string{"version 2 of go-plugin's handshake"},
+	},
+	"netrpc": {
+		script:    "#!/bin/sh\necho '1|1|unix|/x'\nsleep 30\n",
+		permanent: true, want: []string{`the fifth field must be "grpc"`},
+	},
+	"line that never ends": {
+		script: "#!/bin/sh\nhead -c 90000 /dev/zero | tr '\\0' A\nsleep 30\n",
+		want:   []string{"more than 64 KiB on stdout"},
+	},
+	"socket that is not there": {
+		script: "#!/bin/sh\necho \"1|1|unix|$PLUGIN_UNIX_SOCKET_DIR/x|grpc\"\nsleep 30\n",
+		want:   []string{"a socket that is not there"},
+	},
+	"file instead of a socket": {
+		script:    "#!/bin/sh\n: >$PLUGIN_UNIX_SOCKET_DIR/x\necho \"1|1|unix|$PLUGIN_UNIX_SOCKET_DIR/x|grpc\"\nsleep 30\n",
+		permanent: true, want: []string{"which is no socket"},
+	},
+	"orphan that holds the pipes": {
+		script: "#!/bin/sh\nsetsid sleep 25 &\nexit 3\n",
+		want:   []string{"exit status 3"},
+	},
+}
+
 func TestStartSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		command   func(t *testing.T) []string
-		permanent bool
-		want      []string
-	}{
-		"no such file": {
-			command: func(*testing.T) []string { return []string{"/nowhere/plugin"} }, permanent: true,
-			want: []string{`there is no file "/nowhere/plugin"`, "build or install"},
-		},
-		"not in PATH": {
-			command: func(*testing.T) []string { return []string{"no-such-command-at-all"} }, permanent: true,
-			want: []string{"is not in PATH"},
-		},
-		"a folder": {
-			command: func(*testing.T) []string { return []string{"/etc/"} }, permanent: true,
-			want: []string{"is a folder"},
-		},
-		"not executable": {
-			command: func(*testing.T) []string { return []string{"/etc/passwd"} }, permanent: true,
-			want: []string{"is not executable", "chmod +x"},
-		},
-		"interpreter is missing": {
-			command: func(t *testing.T) []string { return []string{script(t, "#!/no/such/interpreter -x\n")} }, permanent: true,
-			want: []string{`wants the interpreter "/no/such/interpreter"`, "install it"},
-		},
-		"interpreter is not in PATH": {
-			command: func(t *testing.T) []string { return []string{script(t, "#!/usr/bin/env no-such-language\n")} }, permanent: true,
-			want: []string{`wants the interpreter "no-such-language"`},
-		},
-		"neither program nor script": {
-			command: func(t *testing.T) []string { return []string{script(t, "hello\x00\x01")} }, permanent: true,
-			want: []string{"neither a program"},
-		},
-		"other architecture": {
-			command: func(t *testing.T) []string { return []string{script(t, foreignProgram())} }, permanent: true,
-			want: []string{"is built for riscv64"},
-		},
-		"ends at once": {
-			command: func(t *testing.T) []string {
-				return []string{script(t, "#!/bin/sh\necho 'no database' >&2\nexit 3\n")}
-			},
-			want: []string{"exit status 3", "before its handshake", `last words on stderr: "no database"`},
-		},
-		"is no plugin": {
-			command: func(t *testing.T) []string { return []string{script(t, "#!/bin/sh\necho hello\n")} },
-			want:    []string{"did not print a handshake", `it printed "hello"`, "is "},
-		},
-		"inner command is missing": {
-			command: func(t *testing.T) []string { return []string{script(t, "#!/bin/sh\nexec no-such-thing\n")} },
-			want:    []string{"exit status 127", "not found"},
-		},
-		"killed": {
-			command: func(t *testing.T) []string { return []string{script(t, "#!/bin/sh\nkill -9 $$\n")} },
-			want:    []string{"signal: killed"},
-		},
-		"other version of the protocol": {
-			command: func(t *testing.T) []string {
-				return []string{script(t, "#!/bin/sh\necho '1|9|unix|/x|grpc'\nsleep 30\n")}
-			},
-			permanent: true, want: []string{"speaks version 9 of the plugin protocol"},
-		},
-		"other version of go-plugin": {
-			command: func(t *testing.T) []string {
-				return []string{script(t, "#!/bin/sh\necho '2|1|unix|/x|grpc'\nsleep 30\n")}
-			},
-			permanent: true, want: []string{"version 2 of go-plugin's handshake"},
-		},
-		"netrpc": {
-			command:   func(t *testing.T) []string { return []string{script(t, "#!/bin/sh\necho '1|1|unix|/x'\nsleep 30\n")} },
-			permanent: true, want: []string{`the fifth field must be "grpc"`},
-		},
-		"line that never ends": {
-			command: func(t *testing.T) []string {
-				return []string{script(t, "#!/bin/sh\nhead -c 90000 /dev/zero | tr '\\0' A\nsleep 30\n")}
-			},
-			want: []string{"more than 64 KiB on stdout"},
-		},
-		"socket that is not there": {
-			command: func(t *testing.T) []string {
-				return []string{script(t, "#!/bin/sh\necho \"1|1|unix|$PLUGIN_UNIX_SOCKET_DIR/x|grpc\"\nsleep 30\n")}
-			},
-			want: []string{"a socket that is not there"},
-		},
-		"file instead of a socket": {
-			command: func(t *testing.T) []string {
-				return []string{script(t, "#!/bin/sh\n: >$PLUGIN_UNIX_SOCKET_DIR/x\necho \"1|1|unix|$PLUGIN_UNIX_SOCKET_DIR/x|grpc\"\nsleep 30\n")}
-			},
-			permanent: true, want: []string{"which is no socket"},
-		},
-		"orphan that holds the pipes": {
-			command: func(t *testing.T) []string { return []string{script(t, "#!/bin/sh\nsetsid sleep 25 &\nexit 3\n")} },
-			want:    []string{"exit status 3"},
-		},
-	}
-	for name, test := range tests {
+	for name, test := range brokenCommands {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o, _ := commandOptions(t, test.command(t)...)
+			command := test.command
+			if test.script != "" {
+				command = script(t, test.script)
+			}
+			o, _ := commandOptions(t, command)
 			var err error
 			within(t, 10*time.Second, "the start", func() { err = startFails(t, o) })
 			wantContains(t, "error", err.Error(), append(test.want, `starting plugin "test"`)...)

@@ -75,16 +75,17 @@ func (s *stderrPump) line(line []byte) {
 }
 
 func (s *stderrPump) keep(e logEntry) {
-	text := e.message
+	var text strings.Builder
+	text.WriteString(e.message)
 	for i := 0; i+1 < len(e.pairs); i += 2 {
-		text += fmt.Sprintf(" %v=%v", e.pairs[i], e.pairs[i+1])
+		fmt.Fprintf(&text, " %v=%v", e.pairs[i], e.pairs[i+1])
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.tail) == maxTailLines {
 		s.tail = append(s.tail[:0], s.tail[1:]...)
 	}
-	s.tail = append(s.tail, clean(text, maxTailLine, false))
+	s.tail = append(s.tail, clean(text.String(), maxTailLine, false))
 }
 
 // last returns the last n lines, oldest first.

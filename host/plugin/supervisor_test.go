@@ -46,6 +46,7 @@ const (
 // A stage runs a supervisor over fake units.
 type stage struct {
 	*supervisor[*fakeUnit]
+	t      *testing.T // of the bubble
 	starts []time.Time
 	states []State
 	fail   func(n int) error // of the nth start, from 1
@@ -70,7 +71,7 @@ func newStage(t *testing.T, o Options) *stage {
 }
 
 // play runs the supervisor in a bubble of time.
-func play(t *testing.T, o Options, f func(t *testing.T, s *stage)) {
+func play(t *testing.T, o Options, f func(s *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, o)
@@ -79,7 +80,8 @@ func play(t *testing.T, o Options, f func(t *testing.T, s *stage)) {
 		go func() { defer close(done); s.run(ctx) }()
 		defer func() { cancel(); <-done }()
 		synctest.Wait()
-		f(t, s)
+		s.t = t
+		f(s)
 	})
 }
 
@@ -92,7 +94,8 @@ func (s *stage) want(t *testing.T, state State) {
 }
 
 func TestBackoffGrowsAndIsForgotten(t *testing.T) {
-	play(t, Options{}, func(t *testing.T, s *stage) {
+	play(t, Options{}, func(s *stage) {
+		t := s.t
 		s.want(t, Ready)
 		for n, most := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second} {
 			begin := time.Now()
@@ -113,7 +116,8 @@ func TestBackoffGrowsAndIsForgotten(t *testing.T) {
 }
 
 func TestUseWakesAPluginInBackoff(t *testing.T) {
-	play(t, Options{}, func(t *testing.T, s *stage) {
+	play(t, Options{}, func(s *stage) {
+		t := s.t
 		for range loopExits {
 			s.unit.die()
 			s.want(t, Backoff)
@@ -129,7 +133,8 @@ func TestUseWakesAPluginInBackoff(t *testing.T) {
 }
 
 func TestUseDuringACrashWaitsForTheNextProcess(t *testing.T) {
-	play(t, Options{}, func(t *testing.T, s *stage) {
+	play(t, Options{}, func(s *stage) {
+		t := s.t
 		old := s.unit
 		old.die() // and the supervisor has not seen it
 		u, err := s.get(t.Context())
@@ -140,7 +145,8 @@ func TestUseDuringACrashWaitsForTheNextProcess(t *testing.T) {
 }
 
 func TestFailedStartEndsThoseWhoWait(t *testing.T) {
-	play(t, Options{Lazy: true}, func(t *testing.T, s *stage) {
+	play(t, Options{Lazy: true}, func(s *stage) {
+		t := s.t
 		broken := errors.New("no luck")
 		s.fail = func(n int) error {
 			if n == 1 {
@@ -159,7 +165,8 @@ func TestFailedStartEndsThoseWhoWait(t *testing.T) {
 }
 
 func TestPermanentFailureIsNotRetried(t *testing.T) {
-	play(t, Options{Lazy: true}, func(t *testing.T, s *stage) {
+	play(t, Options{Lazy: true}, func(s *stage) {
+		t := s.t
 		s.fail = func(int) error { return permanentf("wrong for ever") }
 		for range 3 {
 			if _, err := s.get(t.Context()); !Permanent(err) {
@@ -178,7 +185,8 @@ func TestPermanentFailureIsNotRetried(t *testing.T) {
 }
 
 func TestManyEndsAreACrashLoop(t *testing.T) {
-	play(t, Options{}, func(t *testing.T, s *stage) {
+	play(t, Options{}, func(s *stage) {
+		t := s.t
 		s.fail = func(int) error { return errors.New("no luck") }
 		s.unit.die()
 		time.Sleep(loopWindow)
@@ -193,7 +201,8 @@ func TestManyEndsAreACrashLoop(t *testing.T) {
 }
 
 func TestRareEndsAreNoCrashLoop(t *testing.T) {
-	play(t, Options{}, func(t *testing.T, s *stage) {
+	play(t, Options{}, func(s *stage) {
+		t := s.t
 		for range 20 {
 			time.Sleep(loopWindow/loopExits + time.Second)
 			s.want(t, Ready)
@@ -207,7 +216,8 @@ func TestRareEndsAreNoCrashLoop(t *testing.T) {
 func TestThreeMissedChecksEndAProcess(t *testing.T) {
 	for name, health := range map[string]int32{"hung": hung, "not serving": sick} {
 		t.Run(name, func(t *testing.T) {
-			play(t, Options{}, func(t *testing.T, s *stage) {
+			play(t, Options{}, func(s *stage) {
+				t := s.t
 				u := s.unit
 				u.health.Store(health)
 				time.Sleep(2*healthInterval + healthTimeout)
@@ -228,7 +238,8 @@ func TestThreeMissedChecksEndAProcess(t *testing.T) {
 }
 
 func TestHealthComesBack(t *testing.T) {
-	play(t, Options{}, func(t *testing.T, s *stage) {
+	play(t, Options{}, func(s *stage) {
+		t := s.t
 		u := s.unit
 		for range 5 {
 			u.health.Store(sick)
@@ -245,7 +256,8 @@ func TestHealthComesBack(t *testing.T) {
 }
 
 func TestIdleProcessStopsButNotInAUse(t *testing.T) {
-	play(t, Options{Lazy: true, IdleTimeout: time.Minute}, func(t *testing.T, s *stage) {
+	play(t, Options{Lazy: true, IdleTimeout: time.Minute}, func(s *stage) {
+		t := s.t
 		s.want(t, Stopped)
 		s.enter()
 		if _, err := s.get(t.Context()); err != nil {
@@ -280,7 +292,8 @@ func TestUnitThatStartsDuringCloseIsStopped(t *testing.T) {
 }
 
 func TestStatesAreTold(t *testing.T) {
-	play(t, Options{}, func(t *testing.T, s *stage) {
+	play(t, Options{}, func(s *stage) {
+		t := s.t
 		s.unit.die()
 		s.want(t, Backoff)
 		s.drain(t.Context())

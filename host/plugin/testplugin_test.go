@@ -117,13 +117,13 @@ func (p *testPlugin) before() {
 		if err := c.Start(); err != nil {
 			panic(err)
 		}
-		_ = os.WriteFile(os.Getenv("PID_FILE"), []byte(fmt.Sprint(c.Process.Pid)), 0o600)
+		_ = os.WriteFile(os.Getenv("PID_FILE"), fmt.Append(nil, c.Process.Pid), 0o600)
 	case "marked-grandchild":
 		c := exec.Command("setsid", "sleep", "60")
 		if err := c.Start(); err != nil {
 			panic(err)
 		}
-		_ = os.WriteFile(os.Getenv("PID_FILE"), []byte(fmt.Sprint(c.Process.Pid)), 0o600)
+		_ = os.WriteFile(os.Getenv("PID_FILE"), fmt.Append(nil, c.Process.Pid), 0o600)
 	case "crash-at-start":
 		fmt.Fprintln(os.Stderr, "cannot find my database")
 		os.Exit(3)
