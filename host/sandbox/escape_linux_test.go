@@ -70,6 +70,8 @@ var attempts = []attempt{
 	{what: "truncate the user's file", line: "try truncate {victim}"},
 	{what: "truncate it by opening to read", line: "try opentrunc {readable}"},
 	{what: "chmod the user's file", line: "try chmod {victim}"},
+	{what: "chmod a file that may be read", line: "try fchmod {readable}"},
+	{what: "read a file's attributes", line: "try getxattr {secret}", rare: true},
 	{what: "set its times", line: "try touch {victim}"},
 	{what: "remove it", line: "try remove {doomed}"},
 	{what: "make a device", line: "try mknod {own}/device"},
@@ -93,6 +95,8 @@ var attempts = []attempt{
 	{what: "abstract unix socket", line: "try unix {abstract}"},
 
 	{what: "signal a process of the host", line: "try kill {pid}"},
+	{what: "limit its files", line: "try prlimit {pid}"},
+	{what: "make it wait", line: "try renice {pid}"},
 	{what: "read its command line", line: "try read /proc/{pid}/cmdline"},
 	{what: "ptrace it", line: "child ptrace {pid}"},
 	{what: "read its memory", line: "try vmread {pid}"},

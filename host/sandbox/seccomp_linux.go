@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	refuse  = seccomp.ActionErrno                                                          // the assembler makes it EPERM
-	unknown = seccomp.Action(uint32(seccomp.ActionErrno)&0xffff0000 | uint32(unix.ENOSYS)) // "this kernel does not have it"
+	refuse  = seccomp.ActionErrno                                   // the assembler makes it EPERM
+	unknown = seccomp.ActionErrno | seccomp.Action(unix.ENOSYS)     // "this kernel does not have it"
+	without = seccomp.ActionErrno | seccomp.Action(unix.EOPNOTSUPP) // "this file system does not have it"
 )
 
 // deniedCalls are of no use to a plugin and of much to an attacker of the kernel.
@@ -42,7 +43,12 @@ var deniedCalls = []string{
 var deniedAttributes = []string{
 	"chmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchownat", "utime", "utimes", "futimesat", "utimensat",
 	"setxattr", "lsetxattr", "removexattr", "lremovexattr", "setxattrat", "removexattrat",
+	// on files that were opened to read
+	"fchmod", "fchown", "fsetxattr", "fremovexattr",
 }
+
+// absentAttributes would be read from any file.
+var absentAttributes = []string{"getxattr", "lgetxattr", "listxattr", "llistxattr", "getxattrat", "listxattrat"}
 
 // deniedIPC is denied where no ipc namespace keeps it apart.
 var deniedIPC = []string{"shmget", "shmat", "shmctl", "semget", "semctl", "msgget", "msgctl", "msgrcv", "msgsnd", "mq_open", "mq_unlink"}
@@ -73,8 +79,10 @@ func (s *spec) callPolicy(f facts) (*seccomp.Policy, error) {
 		unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP)
 	when(info, &denied, "clone", any64(0, seccomp.BitsSet, spaces))
 	s.socketRules(info, &denied, f)
+	attributes := seccomp.SyscallGroup{Action: without}
 	if !f.privateRoot {
 		denied.Names = append(denied.Names, known(info, deniedAttributes)...)
+		attributes.Names = known(info, absentAttributes)
 		if f.landlock < 3 {
 			denyTruncation(info, &denied, &absent)
 		}
@@ -84,10 +92,17 @@ func (s *spec) callPolicy(f facts) (*seccomp.Policy, error) {
 	} else if f.memory == byWatchdog {
 		absent.Names = append(absent.Names, known(info, []string{"shmget"})...)
 	}
+	if !f.pidSpace {
+		// Other processes of the same user can be named: leave them alone.
+		when(info, &denied, "prlimit64", is(0, 0))
+		when(info, &denied, "setpriority", is(0, unix.PRIO_PROCESS))
+		when(info, &denied, "setpriority", is(1, 0))
+		when(info, &denied, "ioprio_set", is(1, 0))
+	}
 	if f.memory == byWatchdog {
 		absent.Names = append(absent.Names, known(info, []string{"memfd_create", "memfd_secret"})...)
 	}
-	return &seccomp.Policy{DefaultAction: seccomp.ActionAllow, Syscalls: []seccomp.SyscallGroup{denied, absent}}, nil
+	return &seccomp.Policy{DefaultAction: seccomp.ActionAllow, Syscalls: []seccomp.SyscallGroup{denied, absent, attributes}}, nil
 }
 
 // socketRules say which sockets can be made. They name what is allowed: the
