@@ -17,7 +17,7 @@ func BenchmarkModernCall(b *testing.B) {
 	defer h.Close(b.Context())
 	body := []byte(call("m"))
 	in := bytes.NewReader(body)
-	r, _ := http.NewRequestWithContext(b.Context(), "POST", "http://127.0.0.1/mcp", io.NopCloser(in))
+	r, _ := http.NewRequestWithContext(b.Context(), http.MethodPost, "http://127.0.0.1/mcp", io.NopCloser(in))
 	r.Header = modern()
 	r.ContentLength = int64(len(body))
 	w := &discard{header: make(http.Header)}

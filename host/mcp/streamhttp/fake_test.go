@@ -178,7 +178,7 @@ func (h *host) open(revision string) (http.Header, *mcp.Session) {
 	h.t.Helper()
 	resp := h.post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"`+revision+`"}}`, usual())
 	id := resp.Header.Get("Mcp-Session-Id")
-	if resp.StatusCode != 200 || id == "" {
+	if resp.StatusCode != http.StatusOK || id == "" {
 		h.t.Fatalf("initialize: status %d, session %q", resp.StatusCode, id)
 	}
 	header := usual()
@@ -214,7 +214,7 @@ type event struct{ id, name, data, retry, comment string }
 // events reads a stream; the channel is closed at its end.
 func events(t *testing.T, r *http.Response) <-chan event {
 	t.Helper()
-	if got := r.Header.Get("Content-Type"); r.StatusCode != 200 || got != "text/event-stream" {
+	if got := r.Header.Get("Content-Type"); r.StatusCode != http.StatusOK || got != "text/event-stream" {
 		t.Fatalf("status %d, Content-Type %q; want an event stream", r.StatusCode, got)
 	}
 	if r.Header.Get("X-Accel-Buffering") != "no" || r.Header.Get("Cache-Control") != "no-cache" {

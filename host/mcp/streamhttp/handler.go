@@ -120,7 +120,7 @@ func NewHandler(ctx context.Context, front mcp.Front, ep *mcp.Endpoint, opts Opt
 	}
 	h.ctx, h.cancel = context.WithCancel(ctx)
 	h.sessions = newSessions(opts, ep.Limits.MaxResponseSize)
-	context.AfterFunc(h.ctx, h.sessions.close) // calls of sessions do not run in h.ctx
+	context.AfterFunc(h.ctx, h.sessions.close) //nolint:contextcheck // h.ctx is made of ctx; calls of sessions do not run in it
 	return h
 }
 

@@ -302,7 +302,7 @@ func TestSessionsShareNothing(t *testing.T) {
 
 func TestDeleteEndsCallsAndStreams(t *testing.T) {
 	started, ended := make(chan struct{}), make(chan struct{})
-	h := newHost(t, streamhttp.Options{}, methods{"m": func(ctx context.Context, x *mcp.Exchange, _ []byte) {
+	h := newHost(t, streamhttp.Options{}, methods{"m": func(ctx context.Context, _ *mcp.Exchange, _ []byte) {
 		close(started)
 		<-ctx.Done()
 		close(ended)
@@ -348,7 +348,7 @@ func TestRequestToTheClientGoesOnTheStreamOfItsCall(t *testing.T) {
 	ask, _ := next(t, c)
 	id := jsonrpc.Lookup([]byte(ask.data), "id")
 	resp := h.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept"}}`, id), live)
-	if b := text(t, resp); resp.StatusCode != 202 || b != "" {
+	if b := text(t, resp); resp.StatusCode != http.StatusAccepted || b != "" {
 		t.Errorf("the client's response: %d %q, want 202 and no body", resp.StatusCode, b)
 	}
 	if e, _ := next(t, c); !strings.Contains(e.data, `"result":{"action":"accept"}`) {
@@ -363,7 +363,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	stream := events(t, h.do(t.Context(), "GET", "", first))
 	next(t, stream)
 	resp := h.post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`, usual())
-	if resp.StatusCode != 503 || resp.Header.Get("Mcp-Session-Id") != "" {
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Mcp-Session-Id") != "" {
 		t.Errorf("a second session: %d, want 503 and no id", resp.StatusCode)
 	}
 }

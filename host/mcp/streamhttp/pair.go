@@ -80,7 +80,7 @@ func (h *Handler) listenPair(w http.ResponseWriter, r *http.Request, who primiti
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	defer context.AfterFunc(h.ctx, cancel)()
+	defer context.AfterFunc(h.ctx, cancel)() //nolint:contextcheck // the end of the handler joins that of the request
 	p := &pair{h: h, id: rand.Text(), who: who, ctx: ctx, stop: cancel, out: eventWriter{w: w, timeout: h.opts.WriteTimeout}}
 	p.idle.L = &p.mu
 	p.conn.Send = p.write
@@ -172,13 +172,13 @@ func (h *Handler) postPair(w http.ResponseWriter, r *http.Request, who primitive
 		freeBody(body)
 		p.leave()
 	} else {
-		h.wg.Add(1) // this request is counted, so that Close has not seen zero yet
-		go func() { // ends with the work, whose context is the pair's
-			defer h.wg.Done()
+		// This request is counted, so that Close has not seen zero yet. It ends
+		// with the work, whose context is the pair's.
+		h.wg.Go(func() {
 			defer p.leave()
 			work.Run(p.ctx)
 			freeBody(body)
-		}()
+		})
 	}
 	h.reply(w, nil, http.StatusAccepted)
 }

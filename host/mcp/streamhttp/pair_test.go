@@ -46,7 +46,7 @@ func TestPairAnswersOnItsStream(t *testing.T) {
 		call("m"), "{",
 	} {
 		resp := out.post(body, usual())
-		if b := text(t, resp); resp.StatusCode != 202 || b != "" {
+		if b := text(t, resp); resp.StatusCode != http.StatusAccepted || b != "" {
 			t.Errorf("%s: %d %q, want 202 and no body", body, resp.StatusCode, b)
 		}
 	}

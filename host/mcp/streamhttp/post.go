@@ -27,7 +27,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, who primitive.Pri
 	}
 	p := &post{out: responder{h: h, events: can.events, out: eventWriter{w: w, timeout: h.opts.WriteTimeout}}}
 	p.x = mcp.Exchange{Endpoint: h.endpoint, Conn: &p.conn, Principal: who, Headers: headers(r.Header), Out: &p.out}
-	session := h.find(p, r, who)
+	session := h.find(p, r, who) //nolint:contextcheck // a session outlives the request that opens it
 	if session != nil {
 		defer session.leave()
 	}
@@ -93,7 +93,7 @@ func (h *Handler) run(r *http.Request, p *post, work *mcp.Work) {
 	}
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
-	defer context.AfterFunc(h.ctx, cancel)()
+	defer context.AfterFunc(h.ctx, cancel)() //nolint:contextcheck // the end of the handler joins that of the request
 	p.out.keepAlive()
 	work.Run(ctx)
 	p.out.finish(r.Context())
@@ -116,7 +116,7 @@ func (h *Handler) runInSession(r *http.Request, p *post, session *session, work 
 		freeBody(body)
 	}
 	if !session.mcp.Go(run) { // ends with the work, whose context is the session's
-		run(session.mcp.Context()) // it has just ended, so that this is short
+		run(session.mcp.Context()) //nolint:contextcheck // the session has just ended, so that this is short
 	}
 	f := follower{h: h, session: session, stream: stream, reader: reader, out: p.out.out, first: true, events: p.out.events}
 	f.follow(r.Context())

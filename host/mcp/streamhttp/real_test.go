@@ -117,7 +117,7 @@ func modern() http.Header {
 func (h *host) initialize(revision string) http.Header {
 	h.t.Helper()
 	resp := h.post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"`+revision+`","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}`, usual())
-	if b := text(h.t, resp); resp.StatusCode != 200 || !strings.Contains(b, `"`+revision+`"`) {
+	if b := text(h.t, resp); resp.StatusCode != http.StatusOK || !strings.Contains(b, `"`+revision+`"`) {
 		h.t.Fatalf("initialize: %d %s", resp.StatusCode, b)
 	}
 	live := with(usual(), "Mcp-Session-Id", resp.Header.Get("Mcp-Session-Id"), "MCP-Protocol-Version", revision)
@@ -233,7 +233,7 @@ func TestTheSameIDFromTwoClients(t *testing.T) {
 		go h.try(t.Context(), "POST", x.body, x.header)
 		within(t, "start of a call", p.started)
 	}
-	if resp := h.post(tool("hang"), a); resp.StatusCode != 400 {
+	if resp := h.post(tool("hang"), a); resp.StatusCode != http.StatusBadRequest {
 		t.Errorf("the same id twice in one session: %d, want 400", resp.StatusCode)
 	}
 	h.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, a)

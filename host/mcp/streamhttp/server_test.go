@@ -167,7 +167,7 @@ func TestClosedHandlerRefuses(t *testing.T) {
 		"GET":  h.do(t.Context(), "GET", "", live),
 		"pair": h.at("/mcp/sse").do(t.Context(), "GET", "", usual()),
 	} {
-		if got.StatusCode != 503 || got.Header.Get("Retry-After") == "" {
+		if got.StatusCode != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: status %d, Retry-After %q; want 503", name, got.StatusCode, got.Header.Get("Retry-After"))
 		}
 	}

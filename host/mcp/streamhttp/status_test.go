@@ -17,30 +17,19 @@ import (
 
 func done(_ context.Context, x *mcp.Exchange, id []byte) { reply(x, id, `"done"`) }
 
-func TestStatus(t *testing.T) {
-	h := newHost(t, streamhttp.Options{
-		Loopback: true, AllowedOrigins: []string{"http://ok.example"},
-		Authenticate: func(r *http.Request) (primitive.Principal, *streamhttp.AuthError) {
-			if who := r.Header.Get("Authorization"); who != "bad" {
-				return primitive.Principal{Subject: who}, nil
-			}
-			return primitive.Principal{}, &streamhttp.AuthError{Status: 401, Challenge: "Bearer", Message: "no"}
-		},
-	}, map[string]func(context.Context, *mcp.Exchange, []byte){"m": done})
-	live, _ := h.open("2025-11-25")
-	gone, _ := h.open("2025-11-25")
-	if got := h.do(t.Context(), "DELETE", "", gone).StatusCode; got != 204 {
-		t.Fatalf("DELETE: %d, want 204", got)
-	}
+type statusTest struct {
+	verb, body string
+	header     http.Header
+	status     int
+	more       string // a header of the response, "Name: value"
+}
+
+// statusTests are requests to a handler with a session that lives and one that has ended.
+func statusTests(live, gone http.Header) map[string]statusTest {
 	m := modern()
 	unknown := with(live, "Mcp-Session-Id", "nobody")
 	big := strings.Repeat(" ", 1<<20)
-	tests := map[string]struct {
-		verb, body string
-		header     http.Header
-		status     int
-		more       string // a header of the response, "Name: value"
-	}{
+	return map[string]statusTest{
 		// Origin and Host come first, on every verb.
 		"bad origin, POST":              {"POST", call("m"), with(m, "Origin", "http://evil.example"), 403, ""},
 		"bad origin, GET":               {"GET", "", with(live, "Origin", "http://evil.example"), 403, ""},
@@ -100,7 +89,24 @@ func TestStatus(t *testing.T) {
 		"status of the front":            {"POST", call("nothing"), m, 404, ""},
 		"Last-Event-ID is ignored there": {"POST", call("m"), with(m, "Last-Event-ID", "1-1"), 200, ""},
 	}
-	for name, test := range tests {
+}
+
+func TestStatus(t *testing.T) {
+	h := newHost(t, streamhttp.Options{
+		Loopback: true, AllowedOrigins: []string{"http://ok.example"},
+		Authenticate: func(r *http.Request) (primitive.Principal, *streamhttp.AuthError) {
+			if who := r.Header.Get("Authorization"); who != "bad" {
+				return primitive.Principal{Subject: who}, nil
+			}
+			return primitive.Principal{}, &streamhttp.AuthError{Status: 401, Challenge: "Bearer", Message: "no"}
+		},
+	}, map[string]func(context.Context, *mcp.Exchange, []byte){"m": done})
+	live, _ := h.open("2025-11-25")
+	gone, _ := h.open("2025-11-25")
+	if got := h.do(t.Context(), "DELETE", "", gone).StatusCode; got != 204 {
+		t.Fatalf("DELETE: %d, want 204", got)
+	}
+	for name, test := range statusTests(live, gone) {
 		t.Run(name, func(t *testing.T) {
 			resp := h.do(t.Context(), test.verb, test.body, test.header)
 			if resp.StatusCode != test.status {
@@ -173,7 +179,7 @@ func TestChunkedBodyBeyondTheLimitIsNotRead(t *testing.T) {
 		}
 		return len(p), nil
 	})
-	req, err := http.NewRequestWithContext(t.Context(), "POST", h.url, io.NopCloser(endless))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.url, io.NopCloser(endless))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +188,7 @@ func TestChunkedBodyBeyondTheLimitIsNotRead(t *testing.T) {
 	// Whether the response outruns the end of the connection is up to the network.
 	if err == nil {
 		defer resp.Body.Close()
-		if resp.StatusCode != 413 {
+		if resp.StatusCode != http.StatusRequestEntityTooLarge {
 			t.Errorf("status %d, want 413", resp.StatusCode)
 		}
 	}
