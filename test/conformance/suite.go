@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -64,6 +65,22 @@ type suite struct {
 	node, script string
 	required     string // the folder of the requirement sets
 	out          string
+	lock         *os.File // held until the process ends: two runs would judge each other's results
+}
+
+// lock makes dir this process's own.
+func lock(dir string) (*os.File, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	f, err := os.Create(filepath.Join(dir, "lock"))
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("another run uses %s: %w", dir, err), f.Close())
+	}
+	return f, nil
 }
 
 // install puts the pinned suite into dir, if it is not there.
@@ -82,6 +99,9 @@ func install(ctx context.Context, dir string) (*suite, error) {
 		script:   filepath.Join(root, "dist", "index.js"),
 		required: filepath.Join(root, "requirements"),
 		out:      filepath.Join(dir, "out"),
+	}
+	if s.lock, err = lock(dir); err != nil {
+		return nil, err
 	}
 	if err := os.RemoveAll(s.out); err != nil {
 		return nil, err
