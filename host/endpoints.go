@@ -24,10 +24,9 @@ func limits(c config.Limits) mcp.Limits {
 	l.MaxResponseSize = c.MaxResponseSize
 	l.MaxMetadataSize = c.MaxMetadataSize
 	l.DefaultPageSize = c.DefaultPageSize
-	l.MaxPageSize = c.MaxPageSize
-	l.SubscriptionBufferSize = c.SubscriptionBufferSize
 	l.MaxSubscriptions = c.MaxSubscriptions
-	l.MaxResourceSubscription = c.MaxResourceSubscriptions
+	// Each watched resource has a place of its own among the changes that wait.
+	l.MaxResourceSubscription = min(c.MaxResourceSubscriptions, c.SubscriptionBufferSize)
 	l.SubscriptionKeepalive = c.SubscriptionKeepalive
 	return l
 }

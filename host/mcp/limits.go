@@ -11,8 +11,6 @@ type Limits struct {
 	MaxConcurrentRequests   int   // in work at once on one transport
 	MaxQueuedRequests       int   // waiting for a slot on one transport
 	DefaultPageSize         int
-	MaxPageSize             int
-	SubscriptionBufferSize  int // pending changes of one subscription
 	MaxSubscriptions        int // open at once on one transport
 	MaxResourceSubscription int // URIs of one subscription or legacy session
 	SubscriptionKeepalive   time.Duration
@@ -30,8 +28,6 @@ func DefaultLimits() Limits {
 		MaxConcurrentRequests:   32,
 		MaxQueuedRequests:       256,
 		DefaultPageSize:         50,
-		MaxPageSize:             100,
-		SubscriptionBufferSize:  64,
 		MaxSubscriptions:        1024,
 		MaxResourceSubscription: 64,
 		SubscriptionKeepalive:   15 * time.Second,

@@ -59,19 +59,44 @@ func (ep *Endpoint) AppendPage(b []byte, e Encoder, v View, k primitive.Kind, cu
 	if cursor != nil {
 		i = firstAfter(list, after)
 	}
-	page, next := items[i:min(len(items), i+ep.Limits.DefaultPageSize)], ""
-	last := i + len(page) - 1
-	if v.Hidden != nil {
-		page, last = visible(v, k, items, i, ep.Limits.DefaultPageSize)
-	}
-	if last >= 0 && moreVisible(v, k, len(list), last+1) {
-		next = ep.Sealer.Seal(cursorPurpose, ep.cursorBinding(k), []byte(list[last].Key), time.Time{})
+	page, end := ep.cut(v, k, items, i)
+	next := ""
+	if len(page) > 0 && moreVisible(v, k, len(list), end) {
+		next = ep.Sealer.Seal(cursorPurpose, ep.cursorBinding(k), []byte(list[end-1].Key), time.Time{})
 	}
 	hint := v.Snapshot.Lists
 	if v.Hidden != nil {
 		hint.Public = false // filtered by caller (utilities/caching)
 	}
 	return e.Page(b, k, page, next, hint), nil
+}
+
+// envelopeSize is more than what a page has around its entries.
+const envelopeSize = 4 << 10
+
+// cut returns the page of items that starts at index i, as many entries as the
+// page size and the size of a response allow, at least one, and the index
+// after its last. Without a filter it is a slice and costs nothing.
+func (ep *Endpoint) cut(v View, k primitive.Kind, items [][]byte, i int) (page [][]byte, end int) {
+	size, room := ep.Limits.DefaultPageSize, ep.Limits.MaxResponseSize-envelopeSize
+	start := i
+	for end = i; i < len(items) && size > 0; i++ {
+		if v.Hidden != nil && v.Hidden(k, i) {
+			continue
+		}
+		if room -= int64(len(items[i]) + 1); room < 0 && size < ep.Limits.DefaultPageSize {
+			break
+		}
+		size--
+		end = i + 1
+		if v.Hidden != nil {
+			page = append(page, items[i])
+		}
+	}
+	if v.Hidden == nil {
+		page = items[start:end]
+	}
+	return page, end
 }
 
 func (ep *Endpoint) cursorBinding(k primitive.Kind) []byte {
@@ -104,18 +129,6 @@ func firstAfter(list []*primitive.Primitive, key string) int {
 		}
 	}
 	return lo
-}
-
-// visible gathers up to size entries from index i on that v does not hide, and the index of the last.
-func visible(v View, k primitive.Kind, items [][]byte, i, size int) (page [][]byte, last int) {
-	last = -1
-	for ; i < len(items) && len(page) < size; i++ {
-		if !v.Hidden(k, i) {
-			page = append(page, items[i])
-			last = i
-		}
-	}
-	return page, last
 }
 
 // moreVisible reports whether v shows an entry at index i or later.
