@@ -126,6 +126,14 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	}
 }
 
+func TestALimitWithoutEffectIsSaid(t *testing.T) {
+	running := startProbe(t, sandbox.Policy{Grant: sandbox.Grant{CPU: 0.5}}, sandbox.Options{})
+	said := strings.Contains(strings.Join(running.report.Notes, "\n"), "cpu is not enforced")
+	if exact := strings.Contains(running.report.Find(sandbox.Memory).By, "cgroup"); said == exact {
+		t.Errorf("a cgroup holds the plugin: %v; the notes say that cpu is not enforced: %v", exact, said)
+	}
+}
+
 func TestExecGrantsPrograms(t *testing.T) {
 	for way, spaces := range ways {
 		t.Run(way, func(t *testing.T) {

@@ -99,6 +99,9 @@ func (l *Launch) judge(text []byte) (Report, error) {
 	if lacking := missing(report.Status, l.policy.required()); len(lacking) > 0 {
 		return Report{}, refusal(lacking)
 	}
+	if l.policy.Grant.CPU > 0 && l.group == nil {
+		report.Notes = append(report.Notes, "cpu is not enforced: it needs a cgroup that is delegated to mcphost")
+	}
 	return *report, nil
 }
 
