@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -47,7 +48,8 @@ type instance struct {
 	rawCaps *pluginv1.Capabilities
 	slots   chan struct{} // one for each call that may run
 
-	wg sync.WaitGroup // what ends with the process
+	stopping atomic.Bool    // we are ending it
+	wg       sync.WaitGroup // what ends with the process
 }
 
 // newInstance starts a process and returns when it has shaken hands, described
@@ -188,6 +190,7 @@ func (i *instance) gone() bool {
 func (i *instance) stop(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
+	i.stopping.Store(true)
 	if !closed(i.proc.dead) {
 		i.shutDown(ctx)
 	}

@@ -67,7 +67,7 @@ func (p *process) handshake(ctx context.Context, o *Options) (*grpc.ClientConn, 
 			return p, p.prepare(o, spec.Env, dir, id)
 		},
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: p.dirs.Private},
-		StartTimeout:     2 * o.StartTimeout, // that of ctx comes first
+		StartTimeout:     o.StartTimeout + time.Second, // that of ctx comes first
 		SkipHostEnv:      true,
 		Logger:           hclog.NewNullLogger(),
 		Stderr:           io.Discard,

@@ -127,7 +127,7 @@ func (p *Plugin) startInstance(ctx context.Context) (*instance, error) {
 		return nil, i.abandon(ctx, err)
 	}
 	if err := p.sendSubscriptions(ctx, i); err != nil {
-		return nil, i.abandon(ctx, err)
+		i.log.Warn("plugin does not say when resources change", "error", err)
 	}
 	i.log.Info("plugin started", "path", i.proc.cmd.Path)
 	return i, nil

@@ -48,7 +48,7 @@ type process struct {
 	killed bool
 	reaped bool
 	state  *os.ProcessState
-	fault  error  // why the handshake was refused
+	fault  error  // why it was killed, or must not be used
 	cert   []byte // that the plugin announced
 	socket string // that the plugin announced, checked
 }
@@ -109,6 +109,9 @@ func (p *process) Start(ctx context.Context) error {
 		}
 	}
 	if err != nil {
+		p.mu.Lock()
+		p.fault = err
+		p.mu.Unlock()
 		p.kill()
 	}
 	return err

@@ -146,6 +146,7 @@ func (s *supervisor[U]) resolve(u U, err error) {
 		close(a.done)
 		s.pending = nil
 	}
+	clear1(s.wakes) // they were for this attempt
 }
 
 // set changes the state and says so.
@@ -230,7 +231,6 @@ func (s *supervisor[U]) once(ctx context.Context) step {
 	if ctx.Err() != nil {
 		return nil
 	}
-	clear1(s.wakes)
 	s.set(Starting, nil)
 	u, err := s.start(ctx)
 	if err != nil {
@@ -295,6 +295,11 @@ func (s *supervisor[U]) giveUp(state State, why error) step {
 
 // backoff waits until it is time to start again, or somebody wants it now.
 func (s *supervisor[U]) backoff(ctx context.Context) step {
+	select {
+	case <-s.wakes: // somebody came before we did
+		return s.once
+	default:
+	}
 	d := s.record.delay()
 	s.log.Info("plugin starts again", "attempt", s.record.attempt, "delay", d)
 	timer := time.NewTimer(d)

@@ -144,6 +144,19 @@ func TestUseDuringACrashWaitsForTheNextProcess(t *testing.T) {
 	})
 }
 
+func TestBackoffIsNotCutShortByThoseServed(t *testing.T) {
+	play(t, Options{Lazy: true}, func(s *stage) {
+		t := s.t
+		for range 2 { // the first one starts it
+			if _, err := s.get(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.unit.die()
+		s.want(t, Backoff)
+	})
+}
+
 func TestFailedStartEndsThoseWhoWait(t *testing.T) {
 	play(t, Options{Lazy: true}, func(s *stage) {
 		t := s.t

@@ -1,3 +1,5 @@
+//go:build linux
+
 package plugin_test
 
 import (
@@ -190,6 +192,7 @@ func (p health) Check(ctx context.Context, _ *grpc_health_v1.HealthCheckRequest)
 	switch p.name {
 	case "hung-health":
 		<-ctx.Done()
+		return nil, ctx.Err()
 	case "not-serving":
 		return &grpc_health_v1.HealthCheckResponse{Status: grpc_health_v1.HealthCheckResponse_NOT_SERVING}, nil
 	}
@@ -211,6 +214,7 @@ func (p *testPlugin) Describe(ctx context.Context, _ *pluginv1.DescribeRequest) 
 	switch p.name {
 	case "hung-describe":
 		<-ctx.Done()
+		return nil, ctx.Err()
 	case "bad-schema":
 		return &pluginv1.DescribeResponse{ConfigSchemaJson: []byte(`{"type":`)}, nil
 	}
@@ -364,6 +368,8 @@ func (p *testPlugin) CallTool(ctx context.Context, r *pluginv1.CallToolRequest) 
 		return nil, ctx.Err()
 	case "big":
 		return text("%s", strings.Repeat("x", 300<<20)), nil
+	case "say":
+		return text("%s", a.JSON), nil
 	case "status":
 		return nil, status.Error(codes.InvalidArgument, "x must be\x1b[0m positive")
 	case "break-watch":

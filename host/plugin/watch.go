@@ -54,7 +54,7 @@ func (w *watcher) open(ctx context.Context) (watchStream, *Catalog, error) {
 func (w *watcher) run(ctx context.Context, stream watchStream) {
 	for {
 		err := w.read(ctx, stream)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || w.i.stopping.Load() || w.i.gone() {
 			return
 		}
 		if errors.Is(err, io.EOF) && !w.i.caps.CatalogChanges && !w.i.caps.ResourceUpdates {
