@@ -23,6 +23,10 @@ var arrows = map[string][]string{
 	"host/config":             {},
 	"host/events":             {},
 	"host/seal":               {},
+	"host/catalogcache":       {},
+	"host/control":            {},
+	"host/datalock":           {},
+	"host/filewatch":          {},
 	"host/sandbox":            {"host/sandbox/egress"},
 	"host/sandbox/egress":     {},
 	"host/schema":             {"host/jsonrpc", "host/primitive"},
@@ -45,7 +49,7 @@ var arrows = map[string][]string{
 
 	// Roof.
 	"host":        {"*"},
-	"cmd/mcphost": {"host", "host/config", "host/sandbox"},
+	"cmd/mcphost": {"host", "host/config", "host/control", "host/sandbox"},
 
 	// Plugin authors' side: never host.
 	"sdk":                {"proto/mcphost/plugin/v1"},
