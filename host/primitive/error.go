@@ -1,6 +1,9 @@
 package primitive
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // A Failure classifies how a use failed, in terms that every lineage can put on the wire.
 type Failure uint8
@@ -67,3 +70,8 @@ func Errorf(f Failure, format string, args ...any) *Error {
 
 // Wrap returns an [*Error] with a cause that no client sees.
 func Wrap(f Failure, cause error) *Error { return &Error{Failure: f, Err: cause} }
+
+// ErrRetired is the cause of an [Unavailable] failure of a source that takes no
+// more uses because another one takes its place. Nothing was done: who looks
+// the primitive up again finds its new source.
+var ErrRetired = errors.New("the source was replaced")

@@ -54,16 +54,17 @@ type Options struct {
 
 // An Endpoint is the catalog of one local or web block. It implements [mcp.Catalog].
 type Endpoint struct {
-	registry *Registry
-	name     string
+	name string
+	log  hclog.Logger
+	bus  events.Bus
+
+	current atomic.Pointer[catalog]
+
+	// What follows is guarded by the registry's mutex.
 	plugins  []Member
 	shapes   Shapes
 	conflict config.OnConflict
 	preamble string
-	log      hclog.Logger
-	bus      events.Bus
-
-	current atomic.Pointer[catalog]
 }
 
 var _ mcp.Catalog = (*Endpoint)(nil)
@@ -73,23 +74,27 @@ type catalog struct {
 	snapshot  *primitive.Snapshot
 	templates []*primitive.Primitive // in the order of the file, which decides whose a URI is
 	owners    map[*primitive.Primitive]string
+	replaced  chan struct{} // closed when it is not current any more
 }
 
 // NewEndpoint adds an endpoint over the plugins that o names.
 func (r *Registry) NewEndpoint(o Options) *Endpoint {
-	e := &Endpoint{
-		registry: r, name: o.Name, plugins: o.Plugins, shapes: o.Shapes,
-		conflict: o.OnConflict, preamble: o.Instructions, log: r.log.With("endpoint", o.Name),
-	}
-	if e.conflict == "" {
-		e.conflict = config.ConflictPrefix
-	}
+	e := &Endpoint{name: o.Name, log: r.log.With("endpoint", o.Name)}
+	e.set(o)
 	e.bus.OnWatch = func([]string) { r.watch() }
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.endpoints = append(r.endpoints, e)
 	e.rebuild(r.offers)
 	return e
+}
+
+// set takes everything but the name from o.
+func (e *Endpoint) set(o Options) {
+	e.plugins, e.shapes, e.conflict, e.preamble = o.Plugins, o.Shapes, o.OnConflict, o.Instructions
+	if e.conflict == "" {
+		e.conflict = config.ConflictPrefix
+	}
 }
 
 // View implements [mcp.Catalog].
@@ -104,6 +109,7 @@ func (e *Endpoint) rebuild(offers map[string]*Offer) {
 	if last == nil {
 		return
 	}
+	close(last.replaced)
 	a, b := last.snapshot, next.snapshot
 	change := events.Change{
 		Tools:     differ(a.Tools, b.Tools),
@@ -122,7 +128,7 @@ func differ(a, b []*primitive.Primitive) bool {
 }
 
 func (e *Endpoint) assemble(offers map[string]*Offer) *catalog {
-	c := &catalog{snapshot: &primitive.Snapshot{}, owners: make(map[*primitive.Primitive]string)}
+	c := &catalog{snapshot: &primitive.Snapshot{}, owners: make(map[*primitive.Primitive]string), replaced: make(chan struct{})}
 	s := c.snapshot
 	texts := []string{}
 	if e.preamble != "" {

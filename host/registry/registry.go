@@ -74,22 +74,55 @@ func New(log hclog.Logger, onWatch func(handle string, uris []string)) *Registry
 // SetOffer makes o what the plugin called handle offers; nil is nothing. When
 // it returns, every endpoint serves the new snapshot and the subscribers know.
 func (r *Registry) SetOffer(handle string, o *Offer) {
-	if o != nil {
-		o = r.prepare(handle, o)
+	r.Apply(Change{Offers: map[string]*Offer{handle: o}})
+}
+
+// A Change is what a reload replaces. Its parts take effect together.
+type Change struct {
+	Offers    map[string]*Offer     // by handle; nil is nothing
+	Endpoints map[*Endpoint]Options // all but the name, which stays
+	Removed   []*Endpoint
+}
+
+// Apply makes c in one step: an endpoint goes from its old snapshot to the new
+// one, without another between, and its subscribers are told what differs. When
+// it returns, they know.
+func (r *Registry) Apply(c Change) {
+	offers := make(map[string]*Offer, len(c.Offers))
+	for handle, o := range c.Offers {
+		if o != nil {
+			o = r.prepare(handle, o)
+		}
+		offers[handle] = o
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if o == nil {
-		delete(r.offers, handle)
-	} else {
-		r.offers[handle] = o
+	for handle, o := range offers {
+		if o == nil {
+			delete(r.offers, handle)
+			delete(r.watched, handle)
+		} else {
+			r.offers[handle] = o
+		}
 	}
+	r.endpoints = slices.DeleteFunc(r.endpoints, func(e *Endpoint) bool { return slices.Contains(c.Removed, e) })
 	for _, e := range r.endpoints {
-		if slices.ContainsFunc(e.plugins, func(p Member) bool { return p.Handle == handle }) {
+		o, changed := c.Endpoints[e]
+		if changed {
+			e.set(o)
+		}
+		if changed || slices.ContainsFunc(e.plugins, func(p Member) bool { _, ok := offers[p.Handle]; return ok }) {
 			e.rebuild(r.offers)
 		}
 	}
 	r.watchLocked()
+}
+
+// Watched returns which resources of the plugin somebody watches, sorted.
+func (r *Registry) Watched(handle string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.watched[handle])
 }
 
 // ResourceUpdated tells the subscribers that a resource of the plugin changed.

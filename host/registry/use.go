@@ -12,6 +12,10 @@ import (
 
 // CallTool implements [mcp.Catalog].
 func (e *Endpoint) CallTool(ctx context.Context, v mcp.View, name string, u *primitive.Use) (*primitive.ToolResult, error) {
+	return follow(ctx, e, v, u.Caller, func(v mcp.View) (*primitive.ToolResult, error) { return e.callTool(ctx, v, name, u) })
+}
+
+func (e *Endpoint) callTool(ctx context.Context, v mcp.View, name string, u *primitive.Use) (*primitive.ToolResult, error) {
 	p, ok := v.Lookup(primitive.KindTool, name)
 	if !ok {
 		return nil, primitive.Errorf(primitive.NotFound, "unknown tool: %q", name)
@@ -73,6 +77,10 @@ func (e *Endpoint) failed(p *primitive.Primitive, err error) error {
 
 // GetPrompt implements [mcp.Catalog].
 func (e *Endpoint) GetPrompt(ctx context.Context, v mcp.View, name string, u *primitive.Use) (*primitive.PromptResult, error) {
+	return follow(ctx, e, v, u.Caller, func(v mcp.View) (*primitive.PromptResult, error) { return e.getPrompt(ctx, v, name, u) })
+}
+
+func (e *Endpoint) getPrompt(ctx context.Context, v mcp.View, name string, u *primitive.Use) (*primitive.PromptResult, error) {
 	p, ok := v.Lookup(primitive.KindPrompt, name)
 	if !ok {
 		return nil, primitive.Errorf(primitive.NotFound, "unknown prompt: %q", name)
@@ -121,6 +129,10 @@ func (e *Endpoint) Readable(v mcp.View, uri string) bool {
 
 // ReadResource implements [mcp.Catalog].
 func (e *Endpoint) ReadResource(ctx context.Context, v mcp.View, u *primitive.Use) (*primitive.ReadResult, error) {
+	return follow(ctx, e, v, u.Caller, func(v mcp.View) (*primitive.ReadResult, error) { return e.readResource(ctx, v, u) })
+}
+
+func (e *Endpoint) readResource(ctx context.Context, v mcp.View, u *primitive.Use) (*primitive.ReadResult, error) {
 	p := e.current.Load().resource(v, u.URI)
 	if p == nil {
 		return nil, primitive.Errorf(primitive.NotFound, "resource not found")
@@ -138,6 +150,10 @@ func (e *Endpoint) ReadResource(ctx context.Context, v mcp.View, u *primitive.Us
 
 // Complete implements [mcp.Catalog].
 func (e *Endpoint) Complete(ctx context.Context, v mcp.View, k primitive.Kind, key string, c *primitive.Completion) (*primitive.CompletionResult, error) {
+	return follow(ctx, e, v, c.Caller, func(v mcp.View) (*primitive.CompletionResult, error) { return e.complete(ctx, v, k, key, c) })
+}
+
+func (e *Endpoint) complete(ctx context.Context, v mcp.View, k primitive.Kind, key string, c *primitive.Completion) (*primitive.CompletionResult, error) {
 	p, ok := v.Lookup(k, key)
 	if !ok {
 		return nil, primitive.Errorf(primitive.NotFound, "unknown %s: %q", k, key)

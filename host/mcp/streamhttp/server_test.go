@@ -203,3 +203,53 @@ func TestEndOfTheContextCancelsWhatRuns(t *testing.T) {
 		}
 	}
 }
+
+func TestHandlersComeAndGoWhileOthersServe(t *testing.T) {
+	a := newHost(t, streamhttp.Options{}, methods{"m": done})
+	b := newHost(t, streamhttp.Options{LegacySSE: true}, nil)
+	b.methods = methods{"listen": func(_ context.Context, x *mcp.Exchange, id []byte) {
+		x.Out.Notify(note(1))
+		<-b.ep.Closing()
+		reply(x, id, `"over"`)
+	}}
+	base, s, _ := start(t, func(s *streamhttp.Server) { s.Mount("/a", a.handler) })
+	a, b = a.on(base+"/a"), b.on(base+"/b")
+	live, _ := a.open("2025-11-25")
+	get := events(t, a.do(t.Context(), "GET", "", live))
+	next(t, get)
+
+	if got := b.post(call("listen"), modern()).StatusCode; got != 404 {
+		t.Errorf("before Mount: status %d", got)
+	}
+	if !s.Mount("/b", b.handler) {
+		t.Error("Mount refused")
+	}
+	listen := events(t, b.post(call("listen"), modern()))
+	next(t, listen)
+	if err := s.Unmount(t.Context(), "/b"); err != nil {
+		t.Error(err)
+	}
+	if e, _ := next(t, listen); !strings.Contains(e.data, "over") {
+		t.Errorf("got %+v, want the end of the subscription", e)
+	}
+	for _, path := range []string{"/b", "/b/sse", "/b/message"} {
+		if got := a.on(base+path).post(call("m"), modern()).StatusCode; got != 404 {
+			t.Errorf("%s after Unmount: status %d", path, got)
+		}
+	}
+	if got := a.post(call("m"), modern()).StatusCode; got != 200 {
+		t.Errorf("the other handler: status %d", got)
+	}
+	select {
+	case e, open := <-get:
+		t.Errorf("the other handler's session got %+v, %v", e, open)
+	default:
+	}
+	if err := s.Unmount(t.Context(), "/b"); err != nil {
+		t.Errorf("a second Unmount: %v", err)
+	}
+	s.Shutdown(t.Context())
+	if s.Mount("/late", b.handler) {
+		t.Error("mounted after Shutdown")
+	}
+}
