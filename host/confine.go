@@ -46,7 +46,7 @@ func (c *confinement) policy(dirs plugin.Dirs) sandbox.Policy {
 			Read: s.Read, Write: s.Write, Network: s.Network, Hosts: s.Hosts,
 			Memory: s.Memory, CPU: s.CPU, Pids: s.PIDs,
 		},
-		Folders: []string{dirs.Socket, dirs.Work},
+		Folders: []string{dirs.Work, dirs.Socket}, // the first is its home
 	}
 	if dirs.Data != "" {
 		p.Folders = append(p.Folders, dirs.Data)
@@ -86,6 +86,9 @@ func (l *confined) Started(ctx context.Context) error {
 	if l.c.cfg.Sandbox.Mode == config.SandboxOff {
 		l.c.log.Warn("plugin runs without a sandbox: it may do whatever this user may", "user", os.Getuid())
 		return nil
+	}
+	for _, note := range report.Notes {
+		l.c.log.Warn("sandbox", "error", note)
 	}
 	for _, s := range report.Missing() {
 		l.c.log.Warn("sandbox guarantee is not enforced", "guarantee", s.Guarantee, "error", s.String())

@@ -111,6 +111,10 @@ func New(cfg *config.Config, o Options) (*Host, error) {
 	}
 	h := &Host{cfg: cfg, log: o.Log, stateDir: o.StateDir, sealer: newSealer(s), plugins: make(map[string]*member), values: make(map[string]*config.ConfigValue)}
 	h.registry = registry.New(o.Log.Named("registry"), h.watch)
+	// What a host left behind that was killed is ended before anything is started.
+	if err := plugin.Sweep(plugin.DefaultRunDir(), o.Log); err != nil {
+		o.Log.Warn("leftovers of an earlier host may remain", "error", err)
+	}
 	return h, nil
 }
 

@@ -63,9 +63,9 @@ type Sandbox struct {
 	Hosts   []string // host:port, lower case: HTTP(S) to these alone; empty with Network
 	Exec    bool     // may start other programs; default false
 
-	Memory int64   // bytes; 0 (default): no bound
+	Memory int64   // bytes; 0 (default): the sandbox's own bound, 512 MiB
 	CPU    float64 // processors' worth of time; 0 (default): no bound
-	PIDs   int     // processes and threads; 0 (default): no bound
+	PIDs   int     // processes and threads; 0 (default): the sandbox's own bound, 256
 }
 
 // A SandboxMode says what happens when a guarantee cannot be given.
