@@ -249,7 +249,10 @@ func cmpHex(b []byte) string {
 }
 
 // fake is a plugin of a few tools, a resource, a template and a prompt.
-type fake struct{ started chan string }
+type fake struct {
+	started  chan string
+	stubborn chan struct{} // if set, what the tool hang waits for, whatever its context says
+}
 
 func newOffer(f *fake, extra ...string) *registry.Offer {
 	o := &registry.Offer{HasPrompts: true, HasResources: true, Completions: true, Logging: true, ResourceUpdates: true}
@@ -287,6 +290,10 @@ func (f *fake) CallTool(ctx context.Context, p *primitive.Primitive, u *primitiv
 		}}, nil
 	case "hang":
 		f.started <- string(u.Arguments)
+		if f.stubborn != nil {
+			<-f.stubborn
+			return &primitive.ToolResult{}, nil
+		}
 		<-ctx.Done()
 		return nil, primitive.Wrap(primitive.TimedOut, ctx.Err())
 	case "panic":

@@ -276,3 +276,15 @@ func TestRequestsAreServedAtOnce(t *testing.T) {
 	}
 	c.finish()
 }
+
+func TestRequestThatFindsNoSlotInTimeIsAnswered(t *testing.T) {
+	c := newPipe(t, func(l *mcp.Limits) { l.MaxConcurrentRequests, l.RequestTimeout = 1, 200*time.Millisecond })
+	c.plugin.stubborn = make(chan struct{})
+	c.send(tool("1", "hang", `{}`))
+	<-c.plugin.started
+	c.send(tool("2", "echo", `{}`))
+	want(t, c.await(), `"id":2,"error":{"code":-31429`)
+	close(c.plugin.stubborn)
+	want(t, c.await(), `"id":1,"result"`)
+	c.finish()
+}

@@ -8,6 +8,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -80,6 +81,9 @@ func (s *Server) acceptMessage(x *mcp.Exchange, m *jsonrpc.Message) *mcp.Work {
 	return s.request(x, v)
 }
 
+// busy is what a request gets for which there is no slot, or none in time.
+var busy = verdict{fault: jsonrpc.Errorf(mcp.BusyCode, "too many requests at once; try again later"), status: 503}
+
 // refuse answers x with the fault of v. A notification gets no answer on a
 // pipe, and an error without an id on HTTP.
 func refuse(x *mcp.Exchange, v verdict) {
@@ -147,7 +151,7 @@ func (s *Server) request(x *mcp.Exchange, v verdict) *mcp.Work {
 	release, ok := s.slots.reserve(method.Long)
 	if !ok {
 		s.finish(c)
-		refuse(x, verdict{fault: jsonrpc.Errorf(mcp.BusyCode, "too many requests at once; try again later"), status: 503})
+		refuse(x, busy)
 		return nil
 	}
 	return &mcp.Work{Lineage: v.lineage, Run: func(ctx context.Context) {
@@ -167,8 +171,12 @@ func (s *Server) run(ctx context.Context, x *mcp.Exchange, handler mcp.Handler, 
 		ctx, cancel = context.WithTimeout(ctx, s.limits.RequestTimeout)
 		defer cancel()
 	}
-	if slot.wait(ctx) != nil {
-		return // cancelled while it waited, so that there is nobody to answer
+	if err := slot.wait(ctx); err != nil {
+		// Who cancelled, or went away, awaits no answer; who was kept waiting does.
+		if errors.Is(err, context.DeadlineExceeded) {
+			refuse(x, busy)
+		}
+		return
 	}
 	x.WaitForPerson = slot.yield
 	s.protect(x, func() { handler.Handle(ctx, x) })
