@@ -90,6 +90,8 @@ type slots struct {
 	free chan struct{}
 	long atomic.Int64 // open requests of the long kind
 
+	asking atomic.Int64 // requests that wait for a person
+
 	mu       sync.Mutex // guards reserved
 	reserved int
 
@@ -145,18 +147,36 @@ func (r *reservation) wait(ctx context.Context) error {
 	}
 }
 
-// yield gives the slot away while a person is asked; resume takes one again.
-// The place stays taken, and bounds how many may wait for people.
+// maxAsking bounds how many requests wait for a person without a slot.
+const maxAsking = 1024
+
+// yield gives slot and place away while a person is asked; resume takes them
+// again. People are slow: those who wait for them must not fill the queue of
+// the others. When there are too many, the slot is kept, which bounds them.
 func (r *reservation) yield() (resume func()) {
 	if !r.held {
 		return func() {}
 	}
+	if r.s.asking.Add(1) > maxAsking {
+		r.s.asking.Add(-1)
+		return func() {}
+	}
 	r.held = false
 	<-r.s.free
+	r.s.place(-1)
 	return func() {
+		r.s.asking.Add(-1)
+		r.s.place(1)
 		r.s.free <- struct{}{}
 		r.held = true
 	}
+}
+
+// place takes n places, of those who have been let in before.
+func (s *slots) place(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reserved += n
 }
 
 // done gives the place back.
@@ -169,7 +189,5 @@ func (r *reservation) done() {
 		r.held = false
 		<-r.s.free
 	}
-	r.s.mu.Lock()
-	r.s.reserved--
-	r.s.mu.Unlock()
+	r.s.place(-1)
 }

@@ -288,3 +288,20 @@ func TestRequestThatFindsNoSlotInTimeIsAnswered(t *testing.T) {
 	want(t, c.await(), `"id":1,"result"`)
 	c.finish()
 }
+
+func TestWaitingForPersonsDoesNotFillTheQueue(t *testing.T) {
+	c := newPipe(t, func(l *mcp.Limits) { l.MaxConcurrentRequests, l.MaxQueuedRequests = 1, 1 })
+	c.send(initialize("2025-11-25", `{"elicitation":{}}`))
+	c.await()
+	for i := range 5 {
+		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"ask"}}`, i))
+		want(t, c.await(), `"elicitation/create"`)
+	}
+	c.send(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"echo"}}`)
+	want(t, c.await(), `"id":5,"result"`)
+	for i := range 5 {
+		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept"}}`, i+1))
+		want(t, c.await(), fmt.Sprintf(`"id":%d,"result"`, i))
+	}
+	c.finish()
+}
