@@ -32,6 +32,7 @@ func newList(g *globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			warnOpen(cfg)
 			rows := endpoints(cfg)
 			if asJSON {
 				return writeJSON(os.Stdout, rows)
@@ -52,6 +53,25 @@ func endpoints(cfg *config.Config) []endpointRow {
 		rows = append(rows, endpointRow{"http", w.Path, cfg.Server.Name, w.Plugins})
 	}
 	return rows
+}
+
+// warnOpen names the plugins whose sandbox is less than strict, or open to the
+// network: nobody should have to look for them.
+func warnOpen(cfg *config.Config) {
+	for _, p := range cfg.Plugins {
+		s := p.Sandbox
+		at := fmt.Sprintf("%s:%d", s.Block.Filename, s.Block.Start.Line)
+		switch s.Mode {
+		case config.SandboxOff:
+			fmt.Fprintf(os.Stderr, "warning: plugin %q runs without a sandbox (%s)\n", p.Handle, at)
+		case config.SandboxBestEffort:
+			fmt.Fprintf(os.Stderr, "warning: plugin %q runs even where its sandbox cannot be enforced (%s); mcphost doctor shows what can\n", p.Handle, at)
+		case config.SandboxStrict:
+		}
+		if s.Network {
+			fmt.Fprintf(os.Stderr, "warning: plugin %q may use the whole network (%s)\n", p.Handle, at)
+		}
+	}
 }
 
 func writeTable(w io.Writer, rows []endpointRow) error {
