@@ -23,6 +23,7 @@ var arrows = map[string][]string{
 	"host/config":             {},
 	"host/events":             {},
 	"host/seal":               {},
+	"host/telemetry":          {},
 	"host/catalogcache":       {},
 	"host/control":            {},
 	"host/datalock":           {},
