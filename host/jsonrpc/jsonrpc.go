@@ -74,7 +74,9 @@ func (m *Message) Error() *Error {
 }
 
 // Parse reads the one message in b, to which the message then refers. On a
-// fault, the message still holds the id if that could be read, and nothing else.
+// fault, the message still holds the id if that could be read, and nothing
+// else; but that of a response holds its Result and Err, and no id, which is
+// one of the receiver's own.
 //
 // It is stricter than encoding/json: member names are matched exactly, no
 // object may name a member twice, text must be UTF-8, and an id is a string or
@@ -136,6 +138,9 @@ func (e *envelope) member(key, value []byte) {
 }
 
 func (e *envelope) check() (Message, *Error) {
+	if e.method == nil && (e.result != nil || e.err != nil) {
+		return e.checkResponse()
+	}
 	m := Message{ID: e.id}
 	if e.id != nil && !validID(e.id) {
 		return Message{}, Errorf(InvalidRequest, "invalid request: an id is a string or an integer")
@@ -144,7 +149,7 @@ func (e *envelope) check() (Message, *Error) {
 		return m, Errorf(InvalidRequest, `invalid request: "jsonrpc" must be "2.0"`)
 	}
 	if e.method == nil {
-		return e.checkResponse(m)
+		return m, Errorf(InvalidRequest, "invalid request: neither a method nor a result nor an error")
 	}
 	method, ok := String(e.method)
 	if !ok || method == "" {
@@ -160,18 +165,27 @@ func (e *envelope) check() (Message, *Error) {
 	return m, nil
 }
 
-func (e *envelope) checkResponse(m Message) (Message, *Error) {
+// checkResponse checks a response. One to a request whose id its sender could
+// not read has none, or null (JSON-RPC 2.0 section 5).
+func (e *envelope) checkResponse() (Message, *Error) {
+	m := Message{Result: e.result, Err: e.err}
+	id := e.id
+	if e.result == nil && string(id) == "null" {
+		id = nil
+	}
 	switch {
-	case e.result == nil && e.err == nil:
-		return m, Errorf(InvalidRequest, "invalid request: neither a method nor a result nor an error")
+	case string(e.version) != `"2.0"`:
+		return m, Errorf(InvalidRequest, `invalid request: "jsonrpc" must be "2.0"`)
 	case e.result != nil && e.err != nil:
 		return m, Errorf(InvalidRequest, "invalid request: both a result and an error")
 	case e.err != nil && e.err[0] != '{':
 		return m, Errorf(InvalidRequest, "invalid request: an error is an object")
-	case e.result != nil && m.ID == nil:
+	case e.result != nil && id == nil:
 		return m, Errorf(InvalidRequest, "invalid request: a result has an id")
+	case id != nil && !validID(id):
+		return m, Errorf(InvalidRequest, "invalid request: an id is a string or an integer")
 	}
-	m.Result, m.Err = e.result, e.err
+	m.ID = id
 	return m, nil
 }
 

@@ -64,6 +64,9 @@ func (s *Server) acceptElement(x *mcp.Exchange, b *batch, body []byte) {
 	if fault == nil && m.Method == mcp.MethodInitialize.Name {
 		fault = jsonrpc.Errorf(jsonrpc.InvalidRequest, "initialize must not be part of a batch")
 	}
+	if fault != nil && (m.Result != nil || m.Err != nil) {
+		return
+	}
 	if fault != nil {
 		y.Out.Reply(jsonrpc.AppendError(nil, m.ID, fault), 400)
 		return

@@ -305,3 +305,25 @@ func TestWaitingForPersonsDoesNotFillTheQueue(t *testing.T) {
 	}
 	c.finish()
 }
+
+// A response carries an id of ours. To answer it, or under that id, would be
+// an answer to another request of the client, or the start of a quarrel.
+func TestResponsesAreNeverAnswered(t *testing.T) {
+	c := newPipe(t)
+	for _, response := range []string{
+		`{"jsonrpc":"2.0","id":1,"result":{}}`,
+		`{"jsonrpc":"2.0","id":1,"result":{},"error":{}}`,
+		`{"jsonrpc":"1.0","id":1,"result":{}}`,
+		`{"jsonrpc":"2.0","result":{}}`,
+		`{"jsonrpc":"2.0","id":1,"error":7}`,
+		`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}`,
+		`{"jsonrpc":"2.0","id":[1],"error":{}}`,
+	} {
+		c.send(response)
+	}
+	c.send(tool("2", "echo", `{}`))
+	want(t, c.await(), `"id":2,"result"`)
+	if said := c.finish(); strings.Count(string(said), "\n") != 1 {
+		t.Errorf("said %s", said)
+	}
+}

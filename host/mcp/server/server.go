@@ -55,6 +55,9 @@ func (s *Server) Accept(x *mcp.Exchange, body []byte) *mcp.Work {
 	}
 	m, fault := jsonrpc.Parse(body)
 	if fault != nil {
+		if x.Headers == nil && (m.Result != nil || m.Err != nil) {
+			return nil // a response is never answered: both sides could go on for ever
+		}
 		x.Out.Reply(jsonrpc.AppendError(nil, m.ID, fault), 400)
 		return nil
 	}
@@ -84,13 +87,16 @@ func (s *Server) acceptMessage(x *mcp.Exchange, m *jsonrpc.Message) *mcp.Work {
 // busy is what a request gets for which there is no slot, or none in time.
 var busy = verdict{fault: jsonrpc.Errorf(mcp.BusyCode, "too many requests at once; try again later"), status: 503}
 
-// refuse answers x with the fault of v. A notification gets no answer on a
-// pipe, and an error without an id on HTTP.
+// refuse answers x with the fault of v. What is no request gets no answer on a
+// pipe, and an error without an id on HTTP: the id of a response is one of
+// ours, which the client would take for that of a request of its own.
 func refuse(x *mcp.Exchange, v verdict) {
-	if !x.Message.IsRequest() && x.Headers == nil {
-		return
+	switch {
+	case x.Message.IsRequest():
+		x.Out.Reply(jsonrpc.AppendError(nil, x.Message.ID, v.fault), v.status)
+	case x.Headers != nil:
+		x.Out.Reply(jsonrpc.AppendError(nil, nil, v.fault), v.status)
 	}
-	x.Out.Reply(jsonrpc.AppendError(nil, x.Message.ID, v.fault), v.status)
 }
 
 // response delivers the client's answer to a request of ours.

@@ -308,3 +308,15 @@ func TestPairWithTheRealFront(t *testing.T) {
 		}
 	}
 }
+
+func TestARefusedResponseIsNotAnsweredUnderItsID(t *testing.T) {
+	h, _ := newReal(t, streamhttp.Options{})
+	gone := usual()
+	gone.Set("Mcp-Session-Id", "gone")
+	for name, header := range map[string]http.Header{"no session": usual(), "modern": modern(), "dead session": gone} {
+		resp := h.post(`{"jsonrpc":"2.0","id":1,"result":{}}`, header)
+		if b := text(t, resp); resp.StatusCode < 400 || strings.Contains(b, `"id"`) {
+			t.Errorf("%s: %d %s", name, resp.StatusCode, b)
+		}
+	}
+}
