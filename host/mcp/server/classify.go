@@ -119,11 +119,10 @@ func modernOnly(method string) bool {
 
 // classifyHTTP decides for one message in a POST, by its claim c and the version header h.
 func classifyHTTP(x *mcp.Exchange, c, h claim) verdict {
-	if h.malformed {
-		return failf(400, mcp.HeaderMismatch, "more than one %s header", "MCP-Protocol-Version")
-	}
-	if !c.present && h.unknown() {
-		return fail(400, unsupported(h.text))
+	if h.malformed || !c.present {
+		if v := checkVersionHeader(h); v.fault != nil {
+			return v
+		}
 	}
 	switch {
 	case x.Message.IsResponse():
@@ -143,6 +142,18 @@ func classifyHTTP(x *mcp.Exchange, c, h claim) verdict {
 		return failf(400, jsonrpc.InvalidParams, "%s needs _meta[%q]", x.Message.Method, mcp.MetaProtocolVersion)
 	}
 	return inSession(x)
+}
+
+// checkVersionHeader refuses what has no claim and a version header that is
+// none of ours, whatever else it says.
+func checkVersionHeader(h claim) verdict {
+	switch {
+	case h.malformed:
+		return failf(400, mcp.HeaderMismatch, "more than one %s header", "MCP-Protocol-Version")
+	case h.unknown():
+		return fail(400, unsupported(h.text))
+	}
+	return verdict{}
 }
 
 // classifyModern walks the first rungs of the modern ladder: header, then support.

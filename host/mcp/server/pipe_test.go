@@ -327,3 +327,23 @@ func TestResponsesAreNeverAnswered(t *testing.T) {
 		t.Errorf("said %s", said)
 	}
 }
+
+func TestBatchesAreBounded(t *testing.T) {
+	c := newPipe(t, func(l *mcp.Limits) { l.MaxResponseSize = 1000 })
+	c.send(initialize("2025-03-26", `{}`))
+	c.await()
+	c.send("[" + strings.Repeat("1,", 100_000) + "1]")
+	if line := c.await(); len(line) > 1000 || !strings.HasPrefix(string(line), `{"jsonrpc":"2.0","error":{"code":-32600`) {
+		t.Errorf("100001 elements got %d bytes: %.200s", len(line), line)
+	}
+	echo := func(id string) string {
+		return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"echo","arguments":{"x":"` + strings.Repeat("y", 400) + `"}}}`
+	}
+	c.send("[" + echo("1") + "," + echo("2") + "," + echo("3") + "]")
+	line := c.await()
+	want(t, line, `"id":1,`, `"id":2,`, `"id":3,`, `larger than the limit`)
+	if results := strings.Count(string(line), `"result"`); results != 2 {
+		t.Errorf("%d results of some 500 bytes in a batch of at most 1000", results)
+	}
+	c.finish()
+}

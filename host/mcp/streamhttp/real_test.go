@@ -320,3 +320,13 @@ func TestARefusedResponseIsNotAnsweredUnderItsID(t *testing.T) {
 		}
 	}
 }
+
+func TestABatchWithAnUnknownVersionHeaderIsRefusedWhole(t *testing.T) {
+	h, _ := newReal(t, streamhttp.Options{})
+	header := h.initialize("2025-03-26")
+	header.Set("MCP-Protocol-Version", "1999-01-01")
+	resp := h.post(`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, header)
+	if b := text(t, resp); resp.StatusCode != http.StatusBadRequest || !strings.Contains(b, `-32022`) {
+		t.Errorf("got %d %s", resp.StatusCode, b)
+	}
+}
