@@ -66,6 +66,7 @@ func (d *decoder) http(b *hcl.Block) {
 		"session_idle_timeout": set(&h.SessionIdleTimeout, duration(bound{})),
 		"max_sessions":         set(&h.MaxSessions, count(bound{})),
 		"poll_after":           set(&h.PollAfter, duration(bound{zero: true})),
+		"metrics":              set(&h.Metrics, d.metricsPath),
 	}})
 }
 

@@ -42,6 +42,7 @@ type HTTP struct {
 	LegacySSE          bool          // serve the 2024-11-05 HTTP+SSE pair too; default false
 	SessionIdleTimeout time.Duration // of a legacy session; default 30m, always > 0
 	MaxSessions        int           // legacy sessions open at once; default 1024
+	Metrics            string        // path of metrics for Prometheus, such as "/metrics"; empty (default): none
 	PollAfter          time.Duration // close a legacy stream that can be resumed after this long; 0 (default): never
 }
 

@@ -119,6 +119,7 @@ http {
   session_idle_timeout = "5m"
   max_sessions         = 7
   poll_after           = "40s"
+  metrics              = "/metrics"
 }
 web "/mcp" { plugins = ["own"] }
 limits {
@@ -172,7 +173,7 @@ func TestEverythingThatCanBeWritten(t *testing.T) {
 		Webs: []*config.Web{{Path: "/mcp", Plugins: []string{"own"}, OnConflict: config.ConflictPrefix}},
 		HTTP: config.HTTP{
 			Listen: "[::1]:0", AllowedOrigins: []string{"https://app.example.com:8443"}, AllowedHosts: []string{"mcp.example.com"},
-			LegacySSE: true, SessionIdleTimeout: 5 * time.Minute, MaxSessions: 7, PollAfter: 40 * time.Second,
+			LegacySSE: true, SessionIdleTimeout: 5 * time.Minute, MaxSessions: 7, PollAfter: 40 * time.Second, Metrics: "/metrics",
 		},
 		Limits:   limits,
 		SealKeys: [][]byte{key},

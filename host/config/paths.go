@@ -136,6 +136,15 @@ func runnable(file string) string {
 }
 
 // webPath checks the label of a web block.
+// metricsPath reads the path of metrics, which no web block may have.
+func (d *decoder) metricsPath(a value) (string, bool) {
+	s, ok := text(a)
+	if !ok || !d.webPath(s, a.at()) {
+		return "", false
+	}
+	return s, d.once("web "+s, a.at(), "Duplicate path", fmt.Sprintf("The path %q is given to a web block and to metrics", s))
+}
+
 func (d *decoder) webPath(s string, at Range) bool {
 	bad := !strings.HasPrefix(s, "/") || path.Clean(s) != s || strings.HasPrefix(s, "/.well-known")
 	for i := 0; i < len(s) && !bad; i++ {

@@ -26,6 +26,19 @@ func newGate(o Options) gate {
 	return g
 }
 
+// Guard serves with next only what Origin and Host let in, as endpoints do: for
+// what is served beside them.
+func Guard(next http.Handler, o Options) http.Handler {
+	g := newGate(o)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if reason := g.refuses(r); reason != "" {
+			http.Error(w, reason, http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // refuses returns why r may not come in, empty if it may.
 func (g *gate) refuses(r *http.Request) string {
 	if !g.origin(r.Header["Origin"]) {
