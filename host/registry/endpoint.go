@@ -65,6 +65,13 @@ type Endpoint struct {
 	shapes   Shapes
 	conflict config.OnConflict
 	preamble string
+	watched  ownership
+}
+
+// An ownership is whose the watched resources are by one catalog.
+type ownership struct {
+	catalog *catalog
+	handles map[string]string // by URI; empty is nobody
 }
 
 var _ mcp.Catalog = (*Endpoint)(nil)
@@ -286,6 +293,23 @@ func (e *Endpoint) owner(uri string) string {
 		return c.owners[p]
 	}
 	return ""
+}
+
+// watchedOwners returns whose each watched resource is. What is known from the
+// last time is not matched again: each subscription would otherwise cost as
+// much as all there are. It needs the registry's mutex held.
+func (e *Endpoint) watchedOwners() map[string]string {
+	c, last := e.current.Load(), e.watched
+	uris := e.bus.Watched()
+	e.watched = ownership{c, make(map[string]string, len(uris))}
+	for _, uri := range uris {
+		h, known := last.handles[uri]
+		if !known || last.catalog != c {
+			h = e.owner(uri)
+		}
+		e.watched.handles[uri] = h
+	}
+	return e.watched.handles
 }
 
 // resource returns what answers for uri: the resource of that URI, or the

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
@@ -161,8 +162,12 @@ func (r *Registry) prepare(handle string, o *Offer) *Offer {
 // maxSchemas bounds how many compiled schemas are kept.
 const maxSchemas = 4096
 
-// maxTemplate bounds the length of a URI template, whose pattern grows with it.
-const maxTemplate = 4 << 10
+// maxTemplate bounds the length of a URI template, whose pattern grows with it,
+// and maxURI that of a URI which may match one.
+const (
+	maxTemplate = 4 << 10
+	maxURI      = 4 << 10
+)
 
 func (r *Registry) check(p *primitive.Primitive) error {
 	switch p.Kind {
@@ -176,7 +181,11 @@ func (r *Registry) check(p *primitive.Primitive) error {
 		if err != nil {
 			return fmt.Errorf("reading the URI template: %w", err)
 		}
-		p.Matches = func(uri string) bool { return t.Match(uri) != nil }
+		start, _, _ := strings.Cut(p.Own, "{")
+		p.Matches = func(uri string) bool {
+			// A match takes microseconds a byte, so that what can be told without one is.
+			return len(uri) <= maxURI && strings.HasPrefix(uri, start) && t.Match(uri) != nil
+		}
 	case primitive.KindResource, primitive.KindPrompt:
 	}
 	return nil
@@ -214,8 +223,8 @@ func (r *Registry) watch() {
 func (r *Registry) watchLocked() {
 	sets := make(map[string]map[string]struct{})
 	for _, e := range r.endpoints {
-		for _, uri := range e.bus.Watched() {
-			if h := e.owner(uri); h != "" {
+		for uri, h := range e.watchedOwners() {
+			if h != "" {
 				if sets[h] == nil {
 					sets[h] = make(map[string]struct{})
 				}
