@@ -19,6 +19,10 @@ type Limits struct {
 	MaxInputRounds          int           // of one legacy call
 }
 
+// MaxWatchedURI bounds the URI of a resource whose updates a client wants: it is
+// kept, and told to its plugin, as long as the subscription stands.
+const MaxWatchedURI = 4 << 10
+
 // DefaultLimits are those of a config without a limits block.
 func DefaultLimits() Limits {
 	return Limits{

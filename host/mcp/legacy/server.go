@@ -93,7 +93,7 @@ func (s *Server) serve(ctx context.Context, r *request) ([]byte, *jsonrpc.Error)
 // cancellation the server has done.
 func (r *request) notification() {
 	if r.session != nil && r.Message.Method == "notifications/initialized" && r.session.Initialize() {
-		r.session.Go(r.forwardChanges())
+		r.forwardChanges()
 	}
 }
 

@@ -21,6 +21,10 @@ func initialize(ctx context.Context, r *request) ([]byte, *jsonrpc.Error) {
 	if caps != nil && !jsonrpc.IsObject(caps) || info != nil && !jsonrpc.IsObject(info) {
 		return nil, jsonrpc.Errorf(jsonrpc.InvalidParams, "params.capabilities and params.clientInfo must be objects")
 	}
+	// The session keeps both; on modern they are part of _meta, with this limit.
+	if n, limit := len(caps)+len(info), r.Endpoint.Limits.MaxMetadataSize; int64(n) > limit {
+		return nil, jsonrpc.Errorf(jsonrpc.InvalidParams, "params.capabilities and params.clientInfo have %d bytes, the limit is %d", n, limit)
+	}
 	revision, ok := mcp.ParseRevision(wanted)
 	if !ok || revision.Lineage() != mcp.Legacy {
 		revision = mcp.LatestLegacy
@@ -71,6 +75,9 @@ func subscribe(_ context.Context, r *request) ([]byte, *jsonrpc.Error) {
 	if !ok {
 		return nil, jsonrpc.Errorf(jsonrpc.InvalidParams, "params.uri must be a string")
 	}
+	if len(uri) > mcp.MaxWatchedURI {
+		return nil, jsonrpc.Errorf(jsonrpc.InvalidParams, "params.uri has %d bytes, the limit is %d", len(uri), mcp.MaxWatchedURI)
+	}
 	if !r.Endpoint.Catalog.Readable(r.view, uri) {
 		return nil, r.fault(primitive.Errorf(primitive.NotFound, "no resource %q", uri), primitive.KindResource)
 	}
@@ -90,15 +97,15 @@ func unsubscribe(_ context.Context, r *request) ([]byte, *jsonrpc.Error) {
 	return r.empty(), nil
 }
 
-// forwardChanges subscribes the session to what changes and returns the loop
-// that tells the client, until the session or its client ends.
-func (r *request) forwardChanges() func(ctx context.Context) {
+// forwardChanges subscribes the session to what changes and tells the client,
+// until the session or its client ends.
+func (r *request) forwardChanges() {
 	caller := *r.Caller // of the session: nothing of this message is kept
 	caller.Meta = nil
 	sub := r.Endpoint.Catalog.Subscribe(&caller, mcp.Interest{})
 	session := r.session
 	session.SetChanges(sub)
-	return func(ctx context.Context) {
+	loop := func(ctx context.Context) {
 		defer sub.Close()
 		for {
 			select {
@@ -110,6 +117,9 @@ func (r *request) forwardChanges() func(ctx context.Context) {
 				}
 			}
 		}
+	}
+	if !session.Go(loop) {
+		sub.Close() // the session has just ended
 	}
 }
 

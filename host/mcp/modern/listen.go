@@ -76,12 +76,14 @@ func flag(name string, v []byte, dst *bool) *fault {
 	return nil
 }
 
+// uris reads the resources to watch. One whose URI is longer than we keep is
+// left out, and so is not acknowledged.
 func uris(v []byte) (list []string, f *fault) {
 	ok := jsonrpc.IsArray(v)
 	seen := make(map[string]bool)
 	jsonrpc.Elements(v, func(e []byte) bool {
 		uri, isString := jsonrpc.String(e)
-		if ok = ok && isString; ok && !seen[uri] {
+		if ok = ok && isString; ok && !seen[uri] && len(uri) <= mcp.MaxWatchedURI {
 			seen[uri] = true
 			list = append(list, uri)
 		}

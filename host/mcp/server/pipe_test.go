@@ -347,3 +347,17 @@ func TestBatchesAreBounded(t *testing.T) {
 	}
 	c.finish()
 }
+
+func TestWhatIsKeptForAClientIsBounded(t *testing.T) {
+	c := newPipe(t, func(l *mcp.Limits) { l.MaxMetadataSize = 1000 })
+	long := strings.Repeat("x", 5000)
+	c.send(initialize("2025-11-25", `{"experimental":{"x":{"y":"`+long+`"}}}`))
+	want(t, c.await(), `"id":"init","error":{"code":-32602`)
+	c.send(initialize("2025-11-25", `{}`))
+	want(t, c.await(), `"id":"init","result"`)
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://t/` + long + `"}}`)
+	want(t, c.await(), `"id":1,"error":{"code":-32602`)
+	c.send(call("2", "subscriptions/listen", `"notifications":{"resourceSubscriptions":["test://t/`+long+`","test://t/a"]}`, `{}`))
+	want(t, c.await(), `"notifications":{"resourceSubscriptions":["test://t/a"]}`)
+	c.finish()
+}
