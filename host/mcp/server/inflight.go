@@ -15,11 +15,14 @@ import (
 type call struct {
 	s      *Server
 	key    callID
-	ctx    context.Context //nolint:containedctx // it is the life of the request
-	cancel context.CancelFunc
 	out    mcp.Responder
 	method string
 	closed atomic.Bool // cancelled by the client, or answered
+
+	// Of the work; guarded by the server's mutex. The client may have
+	// cancelled before the work began.
+	stop      context.CancelFunc
+	cancelled bool
 }
 
 var _ mcp.Responder = (*call)(nil)
@@ -50,39 +53,48 @@ func (s *Server) track(x *mcp.Exchange) (*call, *jsonrpc.Error) {
 	if _, dup := s.inFlight[c.key]; dup {
 		return nil, jsonrpc.Errorf(jsonrpc.InvalidRequest, "a request with this id is in flight")
 	}
-	c.ctx, c.cancel = context.WithCancel(context.Background()) //nolint:forbidigo // joined with the transport's context in Run
 	s.inFlight[c.key] = c
 	x.Out = c
 	return c, nil
+}
+
+// cancellable makes stop what the client's cancellation calls.
+func (s *Server) cancellable(c *call, stop context.CancelFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.stop = stop; c.cancelled {
+		stop()
+	}
 }
 
 // forget takes c out of those in flight.
 func (s *Server) forget(c *call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.forgetLocked(c)
+}
+
+func (s *Server) forgetLocked(c *call) {
 	if s.inFlight[c.key] == c { // the id may be that of a new request by now
 		delete(s.inFlight, c.key)
 	}
-}
-
-// finish ends c.
-func (s *Server) finish(c *call) {
-	s.forget(c)
-	c.cancel()
 }
 
 // cancel ends the request named key, if there is one. initialize cannot be
 // cancelled (basic/utilities/cancellation).
 func (s *Server) cancel(key callID) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	c := s.inFlight[key]
-	s.mu.Unlock()
 	if c == nil || c.method == mcp.MethodInitialize.Name {
 		return
 	}
 	// Close before cancelling: nothing may be sent for it any more.
 	c.closed.Store(true)
-	s.finish(c)
+	s.forgetLocked(c)
+	if c.cancelled = true; c.stop != nil {
+		c.stop()
+	}
 }
 
 // slots bound the requests in work and those that wait to be.

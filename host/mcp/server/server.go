@@ -150,33 +150,34 @@ func (s *Server) request(x *mcp.Exchange, v verdict) *mcp.Work {
 		handler = s.legacy
 	}
 	if method.Inline && known || !known {
-		defer s.finish(c)
-		s.protect(x, func() { handler.Handle(c.ctx, x) })
+		defer s.forget(c)
+		s.protect(x, func() { handler.Handle(context.Background(), x) }) //nolint:forbidigo // it only touches the session, or refuses
 		return nil
 	}
 	release, ok := s.slots.reserve(method.Long)
 	if !ok {
-		s.finish(c)
+		s.forget(c)
 		refuse(x, busy)
 		return nil
 	}
 	return &mcp.Work{Lineage: v.lineage, Run: func(ctx context.Context) {
-		defer s.finish(c)
+		defer s.forget(c)
 		defer release.done()
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		defer context.AfterFunc(c.ctx, cancel)() //nolint:contextcheck // it ends by the client's own cancellation
-		s.run(ctx, x, handler, release)
+		s.run(ctx, c, x, handler, release)
 	}}
 }
 
-// run waits for a slot and serves x.
-func (s *Server) run(ctx context.Context, x *mcp.Exchange, handler mcp.Handler, slot *reservation) {
-	if !x.Method.Long {
-		var cancel context.CancelFunc
+// run waits for a slot and serves x, until the transport, the client or the
+// clock ends it.
+func (s *Server) run(ctx context.Context, c *call, x *mcp.Exchange, handler mcp.Handler, slot *reservation) {
+	var cancel context.CancelFunc
+	if x.Method.Long {
+		ctx, cancel = context.WithCancel(ctx)
+	} else {
 		ctx, cancel = context.WithTimeout(ctx, s.limits.RequestTimeout)
-		defer cancel()
 	}
+	defer cancel()
+	s.cancellable(c, cancel)
 	if err := slot.wait(ctx); err != nil {
 		// Who cancelled, or went away, awaits no answer; who was kept waiting does.
 		if errors.Is(err, context.DeadlineExceeded) {
