@@ -25,7 +25,8 @@ const Grace = time.Second
 // Serve reads messages from r and serves them with front until r ends, w
 // breaks or ctx is done. It then ends open subscriptions, cancels what still
 // runs after [Grace], and returns when all of it has ended. A blocked read of
-// r is left behind when ctx is done.
+// r is left behind when ctx is done, and a write that nobody reads for [Grace]
+// after the cancellation; then there is an error.
 func Serve(ctx context.Context, r io.Reader, w io.Writer, front mcp.Front, ep *mcp.Endpoint, who primitive.Principal) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -42,9 +43,10 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, front mcp.Front, ep *m
 			err = cause
 		}
 	}
-	p.shutdown(ctx, cancel)
-	return err
+	return errors.Join(err, p.shutdown(ctx, cancel))
 }
+
+var errUnread = errors.New("the client does not read what it is told")
 
 // A pipe is one client on one pair of streams.
 type pipe struct {
@@ -60,7 +62,7 @@ type pipe struct {
 }
 
 // shutdown ends what is open: subscriptions in order, calls after a while, the session.
-func (p *pipe) shutdown(ctx context.Context, cancel context.CancelCauseFunc) {
+func (p *pipe) shutdown(ctx context.Context, cancel context.CancelCauseFunc) error {
 	p.mu.Lock()
 	p.closing = true
 	p.mu.Unlock()
@@ -75,10 +77,25 @@ func (p *pipe) shutdown(ctx context.Context, cancel context.CancelCauseFunc) {
 	case <-ctx.Done():
 	}
 	cancel(nil)
-	if session := p.conn.Session(); session != nil {
-		session.Close()
+	ended := make(chan struct{})
+	go func() { // ends as what writes does, at the latest with the process
+		defer close(ended)
+		if session := p.conn.Session(); session != nil {
+			session.Close()
+		}
+		<-idle
+	}()
+	for writes := p.out.written(); ; writes = p.out.written() {
+		grace.Reset(Grace)
+		select {
+		case <-ended:
+			return nil
+		case <-grace.C:
+			if p.out.abandon(writes, errUnread) {
+				return errUnread
+			}
+		}
 	}
-	<-idle
 }
 
 // read serves the lines of r one by one.

@@ -25,6 +25,7 @@ type writer struct {
 	pending []byte
 	spare   []byte
 	busy    bool
+	writes  int // that have ended
 	err     error
 }
 
@@ -65,6 +66,27 @@ func (w *writer) write(msg []byte) error {
 	return w.flushLocked()
 }
 
+// written returns how many writes have ended.
+func (w *writer) written() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.writes
+}
+
+// abandon fails all who wait for a write if one is under way and none has ended
+// since there were writes of them; it reports whether that was so. The write
+// itself cannot be called back.
+func (w *writer) abandon(writes int, err error) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.busy || w.writes != writes {
+		return false
+	}
+	w.err = err
+	w.drained.Broadcast()
+	return true
+}
+
 // flushLocked writes until nothing is pending.
 func (w *writer) flushLocked() error {
 	w.busy = true
@@ -74,6 +96,7 @@ func (w *writer) flushLocked() error {
 		w.mu.Unlock()
 		_, err := w.w.Write(out)
 		w.mu.Lock()
+		w.writes++
 		if w.spare = out; cap(w.spare) > 2*maxPending {
 			w.spare = nil
 		}
