@@ -24,6 +24,7 @@ type request struct {
 	session *mcp.Session // nil before initialize
 	view    mcp.View
 	encoder mcp.Encoder
+	buf     *mcp.Buffer // for the response
 }
 
 var _ mcp.Handler = (*Server)(nil)
@@ -54,7 +55,12 @@ func (s *Server) Handle(ctx context.Context, x *mcp.Exchange) {
 		r.notification()
 		return
 	}
+	r.buf = mcp.GetBuffer()
+	defer r.buf.Put()
 	response, e := s.serve(ctx, r)
+	if response != nil {
+		r.buf.B = response // it may have grown
+	}
 	if e == nil && int64(len(response)) > x.Endpoint.Limits.MaxResponseSize {
 		_, e = mcp.Fault(primitive.Errorf(primitive.TooLarge, "the result has %d bytes, the limit is %d",
 			len(response), x.Endpoint.Limits.MaxResponseSize), primitive.KindResource, mcp.Legacy)
@@ -97,8 +103,8 @@ func (r *request) notification() {
 	}
 }
 
-// start appends the start of the response.
-func (r *request) start() []byte { return jsonrpc.AppendResult(nil, r.Message.ID) }
+// start returns the start of the response, in the request's buffer.
+func (r *request) start() []byte { return jsonrpc.AppendResult(r.buf.B[:0], r.Message.ID) }
 
 // empty returns a response with an empty result: exactly {} on these revisions.
 func (r *request) empty() []byte { return append(r.encoder.Empty(r.start()), '}') }

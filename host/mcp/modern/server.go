@@ -36,6 +36,7 @@ type request struct {
 	revision mcp.Revision
 	view     mcp.View
 	encoder  mcp.Encoder
+	buf      *mcp.Buffer          // for the response
 	tool     *primitive.Primitive // of tools/call, if there is one of that name
 	name     string               // params.name or params.uri, if it is a string
 }
@@ -60,8 +61,12 @@ func New() *Server {
 
 // Handle implements [mcp.Handler].
 func (s *Server) Handle(ctx context.Context, x *mcp.Exchange) {
-	r := &request{Exchange: x, revision: mcp.R20260728}
+	r := &request{Exchange: x, revision: mcp.R20260728, buf: mcp.GetBuffer()}
+	defer r.buf.Put()
 	response, f := s.serve(ctx, r)
+	if response != nil {
+		r.buf.B = response // it may have grown
+	}
 	switch {
 	case f != nil:
 		x.Out.Reply(jsonrpc.AppendError(nil, x.Message.ID, f.err), f.status)
@@ -84,7 +89,7 @@ func (s *Server) serve(ctx context.Context, r *request) ([]byte, *fault) {
 
 // discover answers server/discover.
 func discover(_ context.Context, r *request) ([]byte, *fault) {
-	w := jsonrpc.AppendResult(nil, r.Message.ID)
+	w := r.start()
 	w = append(w, `{"supportedVersions":[`...)
 	for i, v := range mcp.Revisions {
 		if i > 0 {
@@ -105,7 +110,7 @@ func discover(_ context.Context, r *request) ([]byte, *fault) {
 // list answers the four list methods.
 func list(_ context.Context, r *request) ([]byte, *fault) {
 	k, _ := mcp.ListKind(r.Message.Method)
-	b, e := r.Endpoint.AppendPage(jsonrpc.AppendResult(nil, r.Message.ID), r.encoder, r.view, k, r.Params.Cursor)
+	b, e := r.Endpoint.AppendPage(r.start(), r.encoder, r.view, k, r.Params.Cursor)
 	if e != nil {
 		return nil, &fault{e, mcp.Status(mcp.Modern, e.Code)}
 	}

@@ -57,8 +57,8 @@ func readResource(ctx context.Context, r *request) ([]byte, *fault) {
 	}, primitive.KindResource)
 }
 
-// start appends the start of the response.
-func (r *request) start() []byte { return jsonrpc.AppendResult(nil, r.Message.ID) }
+// start returns the start of the response, in the request's buffer.
+func (r *request) start() []byte { return jsonrpc.AppendResult(r.buf.B[:0], r.Message.ID) }
 
 // use makes one use of a primitive of kind k: its state is opened, its progress
 // and logs are forwarded, and what it needs of the client is asked for.
