@@ -14,21 +14,33 @@ import (
 	"github.com/mcphost/mcphost/host/sandbox"
 )
 
-// launcher returns what confines the plugin of cfg.
-func (h *Host) launcher(cfg *config.Plugin) plugin.Launcher {
-	return &confinement{cfg: cfg, log: h.log.Named("sandbox").With("handle", cfg.Handle)}
+// launcher returns what confines the plugin of cfg; m is nil for a process that
+// is only asked what it is.
+func (h *Host) launcher(cfg *config.Plugin, m *member) plugin.Launcher {
+	c := &confinement{cfg: cfg, log: h.log.Named("sandbox").With("handle", cfg.Handle)}
+	c.hold, c.report = func() error { return nil }, func(sandbox.Report) {}
+	if m != nil {
+		c.hold = func() error { return h.hold(m) }
+		c.report = func(r sandbox.Report) { h.confined(m, r) }
+	}
+	return c
 }
 
 // A confinement runs one plugin in the sandbox that its block describes.
 type confinement struct {
-	cfg *config.Plugin
-	log hclog.Logger
+	cfg    *config.Plugin
+	log    hclog.Logger
+	hold   func() error         // takes the lock of the data folder
+	report func(sandbox.Report) // is told what is enforced
 }
 
 var _ plugin.Launcher = (*confinement)(nil)
 
 // Prepare implements [plugin.Launcher].
 func (c *confinement) Prepare(cmd *exec.Cmd, dirs plugin.Dirs) (plugin.Launched, error) {
+	if err := c.hold(); err != nil {
+		return nil, err
+	}
 	l, err := sandbox.Prepare(cmd, c.policy(dirs), sandbox.Options{Log: c.log})
 	if err != nil {
 		return nil, c.explain(err)
@@ -83,6 +95,7 @@ func (l *confined) Started(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
+	l.c.report(report)
 	if l.c.cfg.Sandbox.Mode == config.SandboxOff {
 		l.c.log.Warn("plugin runs without a sandbox: it may do whatever this user may", "user", os.Getuid())
 		return nil

@@ -7,14 +7,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/mcphost/mcphost/host/catalogcache"
 	"github.com/mcphost/mcphost/host/config"
+	"github.com/mcphost/mcphost/host/datalock"
 	"github.com/mcphost/mcphost/host/mcp"
 	"github.com/mcphost/mcphost/host/mcp/legacy"
 	"github.com/mcphost/mcphost/host/mcp/modern"
@@ -22,6 +25,7 @@ import (
 	"github.com/mcphost/mcphost/host/plugin"
 	"github.com/mcphost/mcphost/host/registry"
 	"github.com/mcphost/mcphost/host/seal"
+	"github.com/mcphost/mcphost/host/telemetry"
 )
 
 // Version is what the host calls itself; a release sets it with -ldflags -X.
@@ -38,63 +42,53 @@ type Options struct {
 // A Host is a running configuration: the plugins of the endpoints that it
 // serves. Its methods may be called concurrently.
 type Host struct {
-	cfg      *config.Config
+	boot     *config.Config // that it was started with: what needs a restart is taken from it
 	log      hclog.Logger
 	stateDir string
 	registry *registry.Registry
 	sealer   mcp.Sealer
+	metrics  *telemetry.Metrics
+	catalogs *catalogcache.Cache
+	locks    *datalock.Locks
 
-	mu       sync.Mutex // guards what follows
-	plugins  map[string]*member
-	values   map[string]*config.ConfigValue // the last config block of each plugin, decoded
-	problems []*config.Diagnostic           // of plugins' config blocks
+	life func() context.Context // from Start to Close; of what runs behind the scenes
+	end  context.CancelFunc     // ends life
+	bg   sync.WaitGroup         // what runs behind the scenes
+
+	reloading sync.Mutex // one change of what runs at a time
+
+	mu        sync.Mutex // guards what follows
+	cfg       *config.Config
+	scope     Scope
+	plugins   map[string]*member // the generation of each that serves, or is to
+	endpoints []*served
+	web       *web // nil unless HTTP is served
+	closed    bool
 }
 
-// A member is one plugin of a host.
-type member struct {
-	cfg    *config.Plugin
-	plugin *plugin.Plugin
-
-	watched chan []string // holds the newest set that was not sent yet
-	cancel  context.CancelFunc
-	wg      sync.WaitGroup
+// A Scope says what a host serves. It runs the plugins of that, and no others.
+type Scope struct {
+	Local string // the handle of a local block; empty is none
+	Webs  bool   // all web blocks
 }
 
-// watch hands over the set of watched resources; an older one that waits is forgotten.
-func (m *member) watch(uris []string) {
-	for {
-		select {
-		case m.watched <- uris:
-			return
-		default:
-		}
-		select {
-		case <-m.watched:
-		default:
+// handles returns the plugins that cfg has for s, each once.
+func (s Scope) handles(cfg *config.Config) []string {
+	var list []string
+	if l, ok := cfg.Local(s.Local); ok {
+		list = append(list, l.Plugins...)
+	}
+	if s.Webs {
+		for _, w := range cfg.Webs {
+			list = append(list, w.Plugins...)
 		}
 	}
-}
-
-// forward tells the plugin which of its resources are watched, until ctx is done.
-func (m *member) forward(ctx context.Context, log hclog.Logger) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case uris := <-m.watched:
-			if err := m.plugin.SetSubscriptions(ctx, uris); err != nil && ctx.Err() == nil {
-				log.Warn("plugin was not told which resources are watched", "handle", m.cfg.Handle, "error", err)
-			}
-		}
-	}
-}
-
-// close stops the plugin and returns when nothing of it runs any more.
-func (m *member) close(ctx context.Context) error {
-	m.cancel()
-	err := m.plugin.Close(ctx)
-	m.wg.Wait()
-	return err
+	seen := make(map[string]bool)
+	return slices.DeleteFunc(list, func(handle string) bool {
+		again := seen[handle]
+		seen[handle] = true
+		return again
+	})
 }
 
 // New returns a host for cfg. It starts nothing.
@@ -109,7 +103,13 @@ func New(cfg *config.Config, o Options) (*Host, error) {
 	if err != nil {
 		return nil, fmt.Errorf("seal_keys: %w", err)
 	}
-	h := &Host{cfg: cfg, log: o.Log, stateDir: o.StateDir, sealer: newSealer(s), plugins: make(map[string]*member), values: make(map[string]*config.ConfigValue)}
+	h := &Host{
+		boot: cfg, cfg: cfg, log: o.Log, stateDir: o.StateDir, sealer: newSealer(s), metrics: telemetry.New(),
+		catalogs: catalogcache.Open(filepath.Join(o.StateDir, "catalogs"), o.Log.Named("cache")),
+		// A handle begins with a letter or a digit: no plugin has this folder.
+		locks:   datalock.New(filepath.Join(o.StateDir, "data", ".locks")),
+		plugins: make(map[string]*member),
+	}
 	h.registry = registry.New(o.Log.Named("registry"), h.watch)
 	// What a host left behind that was killed is ended before anything is started.
 	if err := plugin.Sweep(plugin.DefaultRunDir(), o.Log); err != nil {
@@ -129,75 +129,6 @@ func DefaultStateDir() string {
 	return filepath.Join(os.TempDir(), "mcphost-state")
 }
 
-// startupWait is how long serving waits for plugins that start slowly. One
-// that takes longer joins when it is ready, and clients are told by list_changed.
-const startupWait = 10 * time.Second
-
-// Start starts the named plugins at once and returns when each is ready, has
-// failed, or has taken too long. A plugin that cannot start leaves the others
-// alone: one line in the log says which and why. The diagnostics are about
-// config blocks; if one is an error, nothing should be served.
-func (h *Host) Start(ctx context.Context, handles []string) *config.Diagnostics {
-	var wg sync.WaitGroup
-	for _, handle := range handles {
-		m := h.add(ctx, handle)
-		if m == nil {
-			continue
-		}
-		wg.Go(func() {
-			if err := m.plugin.Start(ctx); err != nil && ctx.Err() == nil {
-				h.failed(handle, err)
-			}
-		})
-	}
-	ready := make(chan struct{})
-	go func() { wg.Wait(); close(ready) }() // ends with the last Start, which is bounded
-	late := time.NewTimer(startupWait)
-	defer late.Stop()
-	select {
-	case <-ready:
-	case <-late.C:
-		h.log.Warn("serving without the plugins that are not ready yet")
-	case <-ctx.Done():
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.cfg.Report(h.problems...)
-}
-
-// failed notes why a plugin did not start: what is wrong with its config block
-// is a diagnostic, all else a line in the log.
-func (h *Host) failed(handle string, err error) {
-	var refused *plugin.ConfigError
-	switch {
-	case errors.Is(err, errConfig): // noted where it was found
-	case errors.As(err, &refused):
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.problems = append(h.problems, place(h.values[handle], refused.Diagnostics)...)
-	default:
-		h.log.Error("plugin did not start", "handle", handle, "error", err)
-	}
-}
-
-// add makes the plugin called handle known; nil if it is already.
-func (h *Host) add(ctx context.Context, handle string) *member {
-	cfg, ok := h.cfg.Plugin(handle)
-	if !ok {
-		return nil // the configuration has been checked; nothing names what is not there
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.plugins[handle] != nil {
-		return nil
-	}
-	m := &member{cfg: cfg, plugin: plugin.New(h.pluginOptions(cfg)), watched: make(chan []string, 1)}
-	ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	m.wg.Go(func() { m.forward(ctx, h.log) }) // ends by close
-	h.plugins[handle] = m
-	return m
-}
-
 // watch tells a plugin which of its resources somebody watches.
 func (h *Host) watch(handle string, uris []string) {
 	h.mu.Lock()
@@ -210,22 +141,23 @@ func (h *Host) watch(handle string, uris []string) {
 
 // Close stops all plugins at once and returns when none is left.
 func (h *Host) Close(ctx context.Context) error {
-	h.mu.Lock()
-	members := make([]*member, 0, len(h.plugins))
-	for _, m := range h.plugins {
-		members = append(members, m)
+	if h.end != nil {
+		h.end()
 	}
+	h.reloading.Lock()
+	defer h.reloading.Unlock()
+	h.mu.Lock()
+	h.closed = true
+	members := slices.Collect(maps.Values(h.plugins))
 	h.mu.Unlock()
 	errs := make([]error, len(members))
 	var wg sync.WaitGroup
 	for i, m := range members {
-		wg.Go(func() {
-			if err := m.close(ctx); err != nil {
-				errs[i] = fmt.Errorf("stopping plugin %q: %w", m.cfg.Handle, err)
-			}
-		})
+		wg.Go(func() { errs[i] = h.stop(ctx, m) })
 	}
 	wg.Wait()
+	h.bg.Wait()
+	h.catalogs.Save()
 	return errors.Join(errs...)
 }
 

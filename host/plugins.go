@@ -16,14 +16,13 @@ import (
 // errConfig says that a plugin's config block is wrong; the diagnostics say how.
 var errConfig = errors.New("its config block is not valid")
 
-// pluginOptions returns how the plugin that cfg describes is run.
+// pluginOptions returns how a process of the plugin that cfg describes is run.
 func (h *Host) pluginOptions(cfg *config.Plugin) plugin.Options {
 	return plugin.Options{
 		Handle:      cfg.Handle,
 		Command:     cfg.Command,
 		Env:         cfg.Env,
-		DataDir:     filepath.Join(h.stateDir, "data", cfg.Handle),
-		Launcher:    h.launcher(cfg),
+		Launcher:    h.launcher(cfg, nil),
 		MTLS:        cfg.MTLS,
 		Lazy:        cfg.Start == config.StartLazy,
 		IdleTimeout: cfg.IdleTimeout,
@@ -31,26 +30,36 @@ func (h *Host) pluginOptions(cfg *config.Plugin) plugin.Options {
 		MaxCalls:    cfg.MaxConcurrentCalls,
 		HostVersion: Version,
 		Logger:      h.log,
-		Configure: func(_ context.Context, d *plugin.Description) (*plugin.Configuration, error) {
-			return h.configure(cfg, d)
-		},
-		OnCatalog:         func(c *plugin.Catalog) { h.registry.SetOffer(cfg.Handle, offer(c)) },
-		OnResourceUpdated: func(uri string) { h.registry.ResourceUpdated(cfg.Handle, uri) },
 	}
 }
 
-// configure decodes the config block of cfg by the schema that the plugin declares.
-func (h *Host) configure(cfg *config.Plugin, d *plugin.Description) (*plugin.Configuration, error) {
-	value, diags := decodeConfig(cfg, d)
+// memberOptions returns how m is run.
+func (h *Host) memberOptions(m *member) plugin.Options {
+	o := h.pluginOptions(m.cfg)
+	o.DataDir = filepath.Join(h.stateDir, "data", m.cfg.Handle)
+	o.Launcher = h.launcher(m.cfg, m)
+	o.Configure = func(_ context.Context, d *plugin.Description) (*plugin.Configuration, error) { return m.configure(d) }
+	o.OnCatalog = func(c *plugin.Catalog) { m.offered(h.registry, c) }
+	o.OnResourceUpdated = func(uri string) { m.updated(h.registry, uri) }
+	o.OnState = func(s plugin.State) { m.stateChanged(h.metrics, s) }
+	if m.made.catalog != "" {
+		o.StoreCatalog = func(b []byte) { h.catalogs.Store(m.made.catalog, b) }
+	}
+	return o
+}
+
+// configure decodes the config block by the schema that the plugin declares.
+func (m *member) configure(d *plugin.Description) (*plugin.Configuration, error) {
+	value, diags := decodeConfig(m.cfg, d)
 	if diags.HasErrors() {
-		h.note(diags...)
+		m.note(diags...)
 		return nil, errConfig
 	}
-	h.mu.Lock()
-	h.values[cfg.Handle] = value
-	h.mu.Unlock()
-	secrets := make(map[string]string, len(cfg.Secrets))
-	for name, s := range cfg.Secrets {
+	m.mu.Lock()
+	m.value = value
+	m.mu.Unlock()
+	secrets := make(map[string]string, len(m.cfg.Secrets))
+	for name, s := range m.cfg.Secrets {
 		secrets[name] = s.Reveal()
 	}
 	return &plugin.Configuration{JSON: value.JSON, Secrets: secrets}, nil
@@ -66,13 +75,6 @@ func decodeConfig(cfg *config.Plugin, d *plugin.Description) (*config.ConfigValu
 		}
 	}
 	return value, diags
-}
-
-// note remembers problems of config blocks for [Host.Start].
-func (h *Host) note(diags ...*config.Diagnostic) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.problems = append(h.problems, diags...)
 }
 
 // offer returns what a plugin offers in the registry's words.

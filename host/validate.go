@@ -17,10 +17,10 @@ const validateAtOnce = 4
 // Validate asks every plugin of the configuration, in its sandbox, about its
 // config block. Nothing is configured or served.
 func (h *Host) Validate(ctx context.Context) *config.Diagnostics {
-	found := make([]hcl.Diagnostics, len(h.cfg.Plugins))
+	found := make([]hcl.Diagnostics, len(h.boot.Plugins))
 	slots := make(chan struct{}, validateAtOnce)
 	var wg sync.WaitGroup
-	for i, p := range h.cfg.Plugins {
+	for i, p := range h.boot.Plugins {
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
@@ -28,7 +28,7 @@ func (h *Host) Validate(ctx context.Context) *config.Diagnostics {
 		})
 	}
 	wg.Wait()
-	all := h.cfg.Report()
+	all := h.boot.Report()
 	for _, diags := range found {
 		all.Append(diags...)
 	}
@@ -36,20 +36,30 @@ func (h *Host) Validate(ctx context.Context) *config.Diagnostics {
 }
 
 func (h *Host) validate(ctx context.Context, p *config.Plugin) hcl.Diagnostics {
+	diags, err := h.ask(ctx, p)
+	if err != nil {
+		diags = append(diags, config.NewError(p.Block, "Plugin does not start", fmt.Sprintf("The plugin %q cannot be asked about its configuration: %v.", p.Handle, err)))
+	}
+	return diags
+}
+
+// ask asks a process of the plugin, which is never configured, about its config
+// block. The error says why it could not be asked.
+func (h *Host) ask(ctx context.Context, p *config.Plugin) (hcl.Diagnostics, error) {
 	probe, err := plugin.StartProbe(ctx, h.pluginOptions(p))
 	if err != nil {
-		return hcl.Diagnostics{config.NewError(p.Block, "Plugin does not start", fmt.Sprintf("The plugin %q cannot be asked about its configuration: %v.", p.Handle, err))}
+		return nil, err
 	}
 	defer probe.Close(ctx)
 	value, diags := decodeConfig(p, probe.Description)
 	if diags.HasErrors() {
-		return diags
+		return diags, nil
 	}
 	said, err := probe.ValidateConfig(ctx, value.JSON)
 	if err != nil {
-		return append(diags, config.NewError(p.Block, "Plugin does not check its configuration", fmt.Sprintf("The plugin %q: %v.", p.Handle, err)))
+		return append(diags, config.NewError(p.Block, "Plugin does not check its configuration", fmt.Sprintf("The plugin %q: %v.", p.Handle, err))), nil
 	}
-	return append(diags, place(value, said)...)
+	return append(diags, place(value, said)...), nil
 }
 
 // place turns what a plugin said of its configuration into diagnostics at the

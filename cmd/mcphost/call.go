@@ -41,7 +41,7 @@ NAME:=VALUE is JSON in any case. --args gives all arguments as one JSON object;
 			if err != nil {
 				return err
 			}
-			return g.withHost(c.Context(), cfg, l.Plugins, func(h *host.Host) error {
+			return g.withHost(c.Context(), cfg, host.Scope{Local: l.Handle}, func(h *host.Host) error {
 				client := h.Client(l)
 				if len(args) == 1 {
 					return printTools(client.Tools(c.Context()), asJSON)

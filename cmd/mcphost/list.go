@@ -41,6 +41,7 @@ func newList(g *globals) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "write JSON instead of a table")
+	c.AddCommand(newListPlugins(g))
 	return c
 }
 

@@ -23,6 +23,7 @@ type globals struct {
 	vars     []string
 	logLevel string
 	logJSON  bool
+	stateDir string
 
 	quiet bool // of a command that ends by itself: only warnings, unless the flag says otherwise
 }
@@ -43,10 +44,11 @@ own, and serves what they offer to MCP clients of every protocol revision.`,
 	f.StringArrayVar(&g.vars, "var", nil, "set a variable, `NAME=VALUE`")
 	f.StringVar(&g.logLevel, "log-level", "", "least `LEVEL` of log lines on stderr: trace, debug, info, warn, error, off\n(default info; of commands that end by themselves: warn)")
 	f.BoolVar(&g.logJSON, "log-json", false, "write log lines as JSON")
+	f.StringVar(&g.stateDir, "state-dir", "", "keep the data of plugins and other state in `DIR` (default $XDG_STATE_HOME/mcphost)")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see '%s --help'", err, c.CommandPath())}
 	})
-	root.AddCommand(newList(g), newStart(g), newServe(g), newValidate(g), newCall(g))
+	root.AddCommand(newList(g), newStart(g), newServe(g), newValidate(g), newCall(g), newReload(g))
 	return root
 }
 
@@ -83,18 +85,22 @@ func (g *globals) load() (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := g.files
-	if len(files) == 0 {
-		files = []string{"config.hcl"}
-		if f := os.Getenv("MCPHOST_CONFIG"); f != "" {
-			files = []string{f}
-		}
-	}
-	cfg, diags := config.Load(files, config.Options{Vars: vars})
+	cfg, diags := config.Load(g.paths(), config.Options{Vars: vars})
 	if err := show(diags); err != nil {
 		return nil, err
 	}
 	return cfg, nil
+}
+
+// paths returns the files and folders of the configuration.
+func (g *globals) paths() []string {
+	if len(g.files) > 0 {
+		return g.files
+	}
+	if f := os.Getenv("MCPHOST_CONFIG"); f != "" {
+		return []string{f}
+	}
+	return []string{"config.hcl"}
 }
 
 func (g *globals) variables() (map[string]string, error) {

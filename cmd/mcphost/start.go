@@ -14,7 +14,8 @@ func newStart(g *globals) *cobra.Command {
 		Short: "Serve a local block on stdin and stdout",
 		Long: `Serve the local block HANDLE as an MCP server on stdin and stdout, for clients of
 every protocol revision. Put it into the configuration of an MCP client as
-command "mcphost" with arguments "start", "HANDLE". Logs go to stderr.`,
+command "mcphost" with arguments "start", "HANDLE". Logs go to stderr. The
+configuration is read again when its files change, on SIGHUP and by mcphost reload.`,
 		Args: exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := g.load()
@@ -25,7 +26,7 @@ command "mcphost" with arguments "start", "HANDLE". Logs go to stderr.`,
 			if err != nil {
 				return err
 			}
-			return g.withHost(c.Context(), cfg, l.Plugins, func(h *host.Host) error {
+			return g.following(c.Context(), cfg, host.Scope{Local: l.Handle}, func(h *host.Host) error {
 				return h.ServeStdio(c.Context(), l, os.Stdin, os.Stdout)
 			})
 		},

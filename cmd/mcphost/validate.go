@@ -27,7 +27,7 @@ block. Nothing is configured or served. All problems are shown at once.`,
 			if err != nil {
 				return err
 			}
-			h, err := host.New(cfg, host.Options{Log: log})
+			h, err := host.New(cfg, host.Options{Log: log, StateDir: g.stateDir})
 			if err != nil {
 				return err
 			}

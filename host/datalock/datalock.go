@@ -21,12 +21,18 @@ type Locks struct {
 	dir string
 
 	mu   sync.Mutex // guards what follows
-	held map[string]*os.File
+	held map[string]*hold
+}
+
+// A hold is one lock, and how many want it.
+type hold struct {
+	file *os.File
+	uses int
 }
 
 // New returns locks whose files are in dir, which is made when it is needed.
 // The plugins must not be able to write there.
-func New(dir string) *Locks { return &Locks{dir: dir, held: make(map[string]*os.File)} }
+func New(dir string) *Locks { return &Locks{dir: dir, held: make(map[string]*hold)} }
 
 // A HeldError says that another host has the data folder of a plugin.
 type HeldError struct {
@@ -43,36 +49,46 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s uses the data folder of plugin %q; stop that one, or give this one a state folder of its own (--state-dir)", who, e.Handle)
 }
 
-// Hold takes the lock of handle for this host, unless it has it already. It
-// does not wait; the error is a [*HeldError] if another host has it.
+// Hold takes the lock of handle for this host, which may have it already;
+// Release must follow as often. It does not wait; the error is a [*HeldError]
+// if another host has it.
 func (l *Locks) Hold(handle string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.held[handle] != nil {
+	if h := l.held[handle]; h != nil {
+		h.uses++
 		return nil
 	}
+	f, err := l.take(handle)
+	if err != nil {
+		return err
+	}
+	l.held[handle] = &hold{file: f, uses: 1}
+	return nil
+}
+
+func (l *Locks) take(handle string) (*os.File, error) {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
-		return fmt.Errorf("locking the data folder: %w", err)
+		return nil, fmt.Errorf("locking the data folder: %w", err)
 	}
 	f, err := os.OpenFile(filepath.Join(l.dir, handle+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return fmt.Errorf("locking the data folder: %w", err)
+		return nil, fmt.Errorf("locking the data folder: %w", err)
 	}
 	if err := lock(f); err != nil {
 		pid := holder(f)
 		if e := f.Close(); e != nil {
-			return fmt.Errorf("locking the data folder: %w", errors.Join(err, e))
+			return nil, fmt.Errorf("locking the data folder: %w", errors.Join(err, e))
 		}
 		if errors.Is(err, errHeld) {
-			return &HeldError{Handle: handle, PID: pid}
+			return nil, &HeldError{Handle: handle, PID: pid}
 		}
-		return fmt.Errorf("locking the data folder: %w", err)
+		return nil, fmt.Errorf("locking the data folder: %w", err)
 	}
 	if err := sign(f); err != nil {
-		return fmt.Errorf("locking the data folder: %w", errors.Join(err, f.Close()))
+		return nil, fmt.Errorf("locking the data folder: %w", errors.Join(err, f.Close()))
 	}
-	l.held[handle] = f
-	return nil
+	return f, nil
 }
 
 // sign writes who holds the lock, for the message that others give.
@@ -97,28 +113,19 @@ func holder(f *os.File) int {
 	return pid
 }
 
-// Release gives the lock of handle back, if this host has it.
+// Release ends one Hold; the last one gives the lock back.
 func (l *Locks) Release(handle string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f := l.held[handle]
-	if f == nil {
+	h := l.held[handle]
+	if h == nil {
+		return nil
+	}
+	if h.uses--; h.uses > 0 {
 		return nil
 	}
 	delete(l.held, handle)
 	// The file stays: who removed it could take it from under another who
 	// opened it just now.
-	return f.Close()
-}
-
-// Close gives all locks back.
-func (l *Locks) Close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var errs []error
-	for _, f := range l.held {
-		errs = append(errs, f.Close())
-	}
-	clear(l.held)
-	return errors.Join(errs...)
+	return h.file.Close()
 }

@@ -28,16 +28,16 @@ func TestASecondHostIsToldWhoHasTheFolder(t *testing.T) {
 	if err := a.Release("notes"); err != nil {
 		t.Fatal(err)
 	}
+	if err := b.Hold("notes"); !errors.As(err, &held) {
+		t.Errorf("after one of two uses ended: %v", err)
+	}
+	if err := a.Release("notes"); err != nil {
+		t.Fatal(err)
+	}
 	if err := b.Hold("notes"); err != nil {
 		t.Errorf("after it was given back: %v", err)
 	}
-	if err := errors.Join(b.Close(), b.Close(), a.Release("notes")); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Hold("notes"); err != nil {
-		t.Errorf("after the other host ended: %v", err)
-	}
-	if err := a.Close(); err != nil {
+	if err := errors.Join(b.Release("notes"), b.Release("notes"), b.Release("other")); err != nil {
 		t.Error(err)
 	}
 }

@@ -38,18 +38,18 @@ type Watcher struct {
 	mu      sync.Mutex // guards what follows
 	paths   []string
 	folders map[string]bool
-	seen    string // what the files looked like when they were set, or a change was told
+	seen    map[string]string // path -> what it looked like when it was set, or last looked at
 }
 
 // New returns a watcher of nothing that calls changed when one of its files
-// did, from one goroutine, until Close.
+// did, from one goroutine, until Close. The context of changed is made of ctx.
 func New(ctx context.Context, log hclog.Logger, changed func(context.Context)) (*Watcher, error) {
 	events, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, fmt.Errorf("watching files: %w", err)
 	}
 	w := &Watcher{events: events, log: log, folders: make(map[string]bool)}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ctx, cancel := context.WithCancel(ctx)
 	w.wg.Go(func() { // ends by Close
 		defer cancel()
 		w.run(ctx, changed)
@@ -64,8 +64,9 @@ func (w *Watcher) Close() error {
 	return err
 }
 
-// Set watches these files, and no others any more, for changes from now on. Of
-// a folder its own entries are watched. A path need not exist.
+// Set watches these files, and no others any more: those that are new for
+// changes from now on, the others for changes since they were set or told. Of a
+// folder its own entries are watched. A path need not exist.
 func (w *Watcher) Set(paths []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,7 +92,15 @@ func (w *Watcher) Set(paths []string) {
 		}
 	}
 	w.folders = folders
-	w.seen = look(w.paths)
+	seen := make(map[string]string, len(w.paths))
+	for _, p := range w.paths {
+		known, ok := w.seen[p]
+		if !ok {
+			known = look(p)
+		}
+		seen[p] = known
+	}
+	w.seen = seen
 }
 
 // around returns the folders whose entries decide what path is: its own, those
@@ -120,38 +129,35 @@ func around(path string) []string {
 
 const maxLinks = 10
 
-// look returns what the files look like, without reading them.
-func look(paths []string) string {
+// look returns what a file looks like, without reading it.
+func look(path string) string {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "absent"
+	case info.IsDir():
+		return lookInside(path)
+	}
+	return describe(path, info)
+}
+
+func lookInside(dir string) string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "unreadable"
+	}
 	var b strings.Builder
-	for _, p := range paths {
-		info, err := os.Stat(p)
-		switch {
-		case err != nil:
-			fmt.Fprintf(&b, "%q absent\n", p)
-		case info.IsDir():
-			lookInside(&b, p)
-		default:
-			describe(&b, p, info)
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if info, err := os.Stat(path); err == nil && !info.IsDir() {
+			b.WriteString(describe(path, info))
 		}
 	}
 	return b.String()
 }
 
-func lookInside(b *strings.Builder, dir string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		fmt.Fprintf(b, "%q unreadable\n", dir)
-		return
-	}
-	for _, e := range entries {
-		if info, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && !info.IsDir() {
-			describe(b, filepath.Join(dir, e.Name()), info)
-		}
-	}
-}
-
-func describe(b *strings.Builder, path string, info fs.FileInfo) {
-	fmt.Fprintf(b, "%q %s %d %d %s\n", path, info.Mode(), info.Size(), info.ModTime().UnixNano(), inode(info))
+func describe(path string, info fs.FileInfo) string {
+	return fmt.Sprintf("%q %s %d %d %s\n", path, info.Mode(), info.Size(), info.ModTime().UnixNano(), inode(info))
 }
 
 // run waits for events, then for quiet, and tells of a change if there is one.
@@ -171,7 +177,7 @@ func (w *Watcher) run(ctx context.Context, changed func(context.Context)) {
 		if !w.settle() {
 			return
 		}
-		if w.differs() {
+		if w.Look() {
 			changed(ctx)
 		}
 	}
@@ -198,14 +204,16 @@ func (w *Watcher) settle() bool {
 	}
 }
 
-// differs reports whether the files look other than they did.
-func (w *Watcher) differs() bool {
+// Look reports whether the files look other than they did when somebody looked
+// last. A change that was seen so is not told any more.
+func (w *Watcher) Look() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now := look(w.paths)
-	if now == w.seen {
-		return false
+	changed := false
+	for _, p := range w.paths {
+		if now := look(p); now != w.seen[p] {
+			w.seen[p], changed = now, true
+		}
 	}
-	w.seen = now
-	return true
+	return changed
 }

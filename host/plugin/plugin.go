@@ -21,6 +21,7 @@ type Plugin struct {
 
 	catalog atomic.Pointer[Catalog]
 	queued  atomic.Int64 // uses that wait for a process or for their turn
+	starts  atomic.Int64 // processes that came to serve
 
 	mu      sync.Mutex // guards what follows
 	started bool
@@ -129,6 +130,7 @@ func (p *Plugin) startInstance(ctx context.Context) (*instance, error) {
 	if err := p.sendSubscriptions(ctx, i); err != nil {
 		i.log.Warn("plugin does not say when resources change", "error", err)
 	}
+	p.starts.Add(1)
 	i.log.Info("plugin started", "path", i.proc.cmd.Path)
 	return i, nil
 }

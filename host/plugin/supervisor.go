@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/mcphost/mcphost/host/primitive"
 )
 
 const (
@@ -49,6 +51,7 @@ type supervisor[U unit] struct {
 
 	mu      sync.Mutex // guards what follows
 	state   State
+	since   time.Time   // when state began
 	why     error       // of Backoff, CrashLoop and Failed
 	pending *attempt[U] // that users wait for; nil if none do
 
@@ -75,8 +78,8 @@ func newSupervisor[U unit](start func(context.Context) (U, error), o *Options, l
 
 // errClosed and the like are why there is no unit to use.
 var (
-	errClosed   = errors.New("the plugin was closed")
-	errDraining = errors.New("the plugin is closing")
+	errClosed   = fmt.Errorf("the plugin was closed: %w", primitive.ErrRetired)
+	errDraining = fmt.Errorf("the plugin is closing: %w", primitive.ErrRetired)
 )
 
 // get returns the unit that serves. If there is none it is started at once,
@@ -153,11 +156,18 @@ func (s *supervisor[U]) resolve(u U, err error) {
 func (s *supervisor[U]) set(state State, why error) {
 	s.mu.Lock()
 	changed := s.state != state
-	s.state, s.why = state, why
+	s.setLocked(state, why)
 	s.mu.Unlock()
 	if changed {
 		s.onState(state)
 	}
+}
+
+func (s *supervisor[U]) setLocked(state State, why error) {
+	if s.state != state || s.since.IsZero() {
+		s.since = time.Now()
+	}
+	s.state, s.why = state, why
 }
 
 // status returns the state, and why for those that have a reason.
@@ -410,7 +420,7 @@ func (s *supervisor[U]) stopIdle() time.Duration {
 		s.mu.Unlock()
 		return s.idle
 	}
-	s.state, s.why = Stopped, nil
+	s.setLocked(Stopped, nil)
 	s.mu.Unlock()
 	s.onState(Stopped)
 	return 0

@@ -50,7 +50,7 @@ func NewServer(log hclog.Logger) *Server {
 	return s
 }
 
-// Mount serves h at path, to be closed by Unmount or Shutdown, and the HTTP+SSE
+// Mount serves h at path, to be closed by Shutdown, and the HTTP+SSE
 // pair of 2024-11-05 at path/sse and path/message if h has it. It reports false
 // after Shutdown; then h is the caller's to close.
 func (s *Server) Mount(path string, h *Handler) bool {
@@ -80,25 +80,23 @@ func (s *Server) MountPlain(path string, h http.Handler) {
 	s.paths[path] = h
 }
 
-// Unmount takes away the handler that Mount put at path and closes it: see
-// [Handler.Close]. From then on the path is not found.
-func (s *Server) Unmount(ctx context.Context, path string) error {
+// Unmount takes away the handler that Mount put at path and returns it, for the
+// caller to close; nil if there is none. From then on the path is not found.
+func (s *Server) Unmount(path string) *Handler {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	h := s.handlers[path]
-	if h != nil {
-		delete(s.handlers, path)
-		delete(s.paths, path)
-		if h.opts.LegacySSE {
-			sse, message := pairPaths(path)
-			delete(s.paths, sse)
-			delete(s.paths, message)
-		}
-	}
-	s.mu.Unlock()
 	if h == nil {
 		return nil
 	}
-	return h.Close(ctx)
+	delete(s.handlers, path)
+	delete(s.paths, path)
+	if h.opts.LegacySSE {
+		sse, message := pairPaths(path)
+		delete(s.paths, sse)
+		delete(s.paths, message)
+	}
+	return h
 }
 
 // route finds a handler by the exact path: there are no patterns and no redirects.
