@@ -61,7 +61,10 @@ func serve(t *testing.T, config string, args ...string) *web {
 		defer timeout.Stop()
 		<-ended
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("mcphost serve: %v\n%s", err, &log)
+			t.Errorf("mcphost serve: %v", err)
+		}
+		if t.Failed() {
+			t.Logf("mcphost serve said:\n%s", &log)
 		}
 	})
 	select {

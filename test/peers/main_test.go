@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -65,12 +66,16 @@ func furnish(m *testing.M) (code int, err error) {
 			return 1, err
 		}
 	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil { // they wait for processes and not for a processor
+		return 1, err
+	}
 	return m.Run(), nil
 }
 
 // environment is that of a host: a state of its own, and an end at the first data race.
 func environment() []string {
-	return append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(house, "state"), "GORACE=halt_on_error=1")
+	return append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(house, "state"), "GORACE=halt_on_error=1 atexit_sleep_ms=0")
 }
 
 // tapEnv makes this program a tap: it runs the command of its arguments and

@@ -150,7 +150,10 @@ func (c *pipe) finish() [][]byte {
 		c.held = append(c.held, line)
 	}
 	if err := c.cmd.Wait(); err != nil {
-		c.t.Errorf("mcphost start: %v\n%s", err, c.log)
+		c.t.Errorf("mcphost start: %v", err)
+	}
+	if c.t.Failed() {
+		c.t.Logf("mcphost start said:\n%s", c.log)
 	}
 	return c.held
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -25,6 +25,7 @@ type message struct {
 	Params struct {
 		Meta          map[string]json.RawMessage `json:"_meta"`
 		ProgressToken json.RawMessage
+		RequestID     json.RawMessage
 	}
 	Result json.RawMessage
 	Error  *struct {
@@ -94,10 +95,19 @@ func (w *wire) client(msg []byte) {
 	}
 	for _, msg := range all {
 		m, err := parse(msg)
+		if err == nil && m.Method == "notifications/cancelled" {
+			delete(w.asked, string(m.Params.RequestID))
+		}
 		if err != nil || m.Method == "" || m.ID == nil {
 			continue
 		}
+		if _, dup := w.asked[string(m.ID)]; dup {
+			continue // an id in flight, to be refused
+		}
 		revision := w.revision
+		if revision == "" {
+			revision = r2511 // what there is before a session, is said in the words of the newest
+		}
 		var claim string
 		if json.Unmarshal(m.Params.Meta[metaVersion], &claim) == nil && claim != "" {
 			revision = claim
@@ -136,8 +146,8 @@ func (w *wire) oneLocked(msg []byte) {
 		return
 	}
 	q := w.placeLocked(&m)
-	if !strings.HasPrefix(q.revision, "20") {
-		q.revision = r2026 // an error about a version that there is not
+	if !slices.Contains(legacyRevisions, q.revision) {
+		q.revision = r2026 // also what is said of a revision that there is not
 	}
 	w.r.counted[q.revision]++
 	if err := check(q.revision, q.method, msg); err != nil {
@@ -151,6 +161,9 @@ func (w *wire) placeLocked(m *message) question {
 	switch {
 	case m.Method == "" && m.ID != nil:
 		q := w.asked[string(m.ID)]
+		if m.Error == nil || m.Error.Code != -32600 {
+			delete(w.asked, string(m.ID))
+		}
 		if q.method == "initialize" && m.Result != nil {
 			var r struct{ ProtocolVersion string }
 			if json.Unmarshal(m.Result, &r) == nil {
