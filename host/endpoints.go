@@ -31,7 +31,7 @@ func limits(c config.Limits) mcp.Limits {
 type served struct {
 	local, web string // handle or path; one of them is empty
 	catalog    *registry.Endpoint
-	endpoint   *mcp.Endpoint
+	cancel     context.CancelFunc // of a web endpoint: ends what it runs
 }
 
 // options returns what cfg says of the endpoint; false if it is not there.
@@ -82,7 +82,7 @@ func (h *Host) serve(cfg *config.Config, e *served) *mcp.Endpoint {
 	if version == "" {
 		version = Version
 	}
-	e.endpoint = &mcp.Endpoint{
+	ep := &mcp.Endpoint{
 		Name: o.Name, Transport: transport,
 		Info:    mcp.Implementation{Name: s.Name, Version: version, Title: s.Title, WebsiteURL: s.WebsiteURL},
 		Catalog: e.catalog, Limits: limits(h.boot.Limits), Sealer: h.sealer,
@@ -91,7 +91,7 @@ func (h *Host) serve(cfg *config.Config, e *served) *mcp.Endpoint {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.endpoints = append(h.endpoints, e)
-	return e.endpoint
+	return ep
 }
 
 // current returns the configuration that is in force.

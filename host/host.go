@@ -51,9 +51,7 @@ type Host struct {
 	catalogs *catalogcache.Cache
 	locks    *datalock.Locks
 
-	life func() context.Context // from Start to Close; of what runs behind the scenes
-	end  context.CancelFunc     // ends life
-	bg   sync.WaitGroup         // what runs behind the scenes
+	bg sync.WaitGroup // what runs behind the scenes
 
 	reloading sync.Mutex // one change of what runs at a time
 
@@ -63,7 +61,36 @@ type Host struct {
 	plugins   map[string]*member // the generation of each that serves, or is to
 	endpoints []*served
 	web       *web // nil unless HTTP is served
+	ends      map[int]context.CancelFunc
+	lastEnd   int
 	closed    bool
+}
+
+// ending returns a context that is done with ctx or by Close, and how to let go
+// of it.
+func (h *Host) ending(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		cancel()
+		return ctx, cancel
+	}
+	h.lastEnd++
+	id := h.lastEnd
+	h.ends[id] = cancel
+	return ctx, func() {
+		cancel()
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.ends, id)
+	}
+}
+
+// lasting returns a context with the values of ctx that lasts until Close, and
+// how to let go of it.
+func (h *Host) lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	return h.ending(context.WithoutCancel(ctx))
 }
 
 // A Scope says what a host serves. It runs the plugins of that, and no others.
@@ -108,7 +135,7 @@ func New(cfg *config.Config, o Options) (*Host, error) {
 		catalogs: catalogcache.Open(filepath.Join(o.StateDir, "catalogs"), o.Log.Named("cache")),
 		// A handle begins with a letter or a digit: no plugin has this folder.
 		locks:   datalock.New(filepath.Join(o.StateDir, "data", ".locks")),
-		plugins: make(map[string]*member),
+		plugins: make(map[string]*member), ends: make(map[int]context.CancelFunc),
 	}
 	h.registry = registry.New(o.Log.Named("registry"), h.watch)
 	// What a host left behind that was killed is ended before anything is started.
@@ -141,13 +168,16 @@ func (h *Host) watch(handle string, uris []string) {
 
 // Close stops all plugins at once and returns when none is left.
 func (h *Host) Close(ctx context.Context) error {
-	if h.end != nil {
-		h.end()
-	}
-	h.reloading.Lock()
-	defer h.reloading.Unlock()
 	h.mu.Lock()
 	h.closed = true
+	ends := slices.Collect(maps.Values(h.ends))
+	h.mu.Unlock()
+	for _, cancel := range ends {
+		cancel()
+	}
+	h.reloading.Lock() // what changes just now must have come to its end
+	defer h.reloading.Unlock()
+	h.mu.Lock()
 	members := slices.Collect(maps.Values(h.plugins))
 	h.mu.Unlock()
 	errs := make([]error, len(members))

@@ -33,7 +33,7 @@ func (h *Host) ServeHTTP(ctx context.Context, listen string, ready func(urls []s
 		return fmt.Errorf("listening: %w", err)
 	}
 	w := &web{server: streamhttp.NewServer(h.log.Named("http")), front: h.newFront(limits(h.boot.Limits)), addr: ln.Addr()}
-	urls := h.mountAll(w)
+	urls := h.mountAll(ctx, w)
 	if path := h.boot.HTTP.Metrics; path != "" {
 		w.server.MountPlain(path, streamhttp.Guard(h.metrics.Handler(), h.httpOptions(w.addr)))
 	}
@@ -55,7 +55,7 @@ func (h *Host) ServeHTTP(ctx context.Context, listen string, ready func(urls []s
 
 // mountAll mounts the endpoints of all web blocks and returns their URLs.
 // Reloads mount and unmount those that come and go from then on.
-func (h *Host) mountAll(w *web) (urls []string) {
+func (h *Host) mountAll(ctx context.Context, w *web) (urls []string) {
 	h.reloading.Lock()
 	defer h.reloading.Unlock()
 	h.mu.Lock()
@@ -63,30 +63,34 @@ func (h *Host) mountAll(w *web) (urls []string) {
 	cfg := h.cfg
 	h.mu.Unlock()
 	for _, block := range cfg.Webs {
-		urls = append(urls, h.mount(w, cfg, block.Path))
+		urls = append(urls, h.mount(ctx, w, cfg, block.Path))
 	}
 	return urls
 }
 
 // mount serves the web block at path and returns its URL.
-func (h *Host) mount(w *web, cfg *config.Config, path string) string {
-	ep := h.serve(cfg, &served{web: path})
-	handler := streamhttp.NewHandler(h.life(), w.front, ep, h.httpOptions(w.addr))
+func (h *Host) mount(ctx context.Context, w *web, cfg *config.Config, path string) string {
+	e := &served{web: path}
+	ctx, e.cancel = h.lasting(ctx)
+	handler := streamhttp.NewHandler(ctx, w.front, h.serve(cfg, e), h.httpOptions(w.addr))
 	w.server.Mount(path, handler) // after Shutdown nobody finds it, and it runs nothing
 	return "http://" + reachable(w.addr) + path
 }
 
-// unmount ends the web endpoint at path, behind the scenes.
-func (h *Host) unmount(w *web, path string) {
-	handler := w.server.Unmount(path)
+// unmount ends the web endpoint e, behind the scenes.
+func (h *Host) unmount(ctx context.Context, w *web, e *served) {
+	handler := w.server.Unmount(e.web)
 	if handler == nil {
 		return
 	}
 	h.bg.Go(func() { // ends after drain, or by Close
-		ctx, cancel := context.WithTimeout(h.life(), drain)
+		defer e.cancel()
+		ctx, cancel := h.lasting(ctx)
+		defer cancel()
+		ctx, cancel = context.WithTimeout(ctx, drain)
 		defer cancel()
 		if err := handler.Close(ctx); err != nil {
-			h.log.Warn("cut what did not end in time", "endpoint", path, "delay", drain, "error", err)
+			h.log.Warn("cut what did not end in time", "endpoint", e.web, "delay", drain, "error", err)
 		}
 	})
 }

@@ -132,7 +132,7 @@ func (h *Host) confined(m *member, r sandbox.Report) {
 
 // newMember returns a generation of the plugin of cfg, not started and not on
 // stage. With remembered set, it may take its catalog from an earlier run.
-func (h *Host) newMember(cfg *config.Plugin, made makeup, remembered bool) *member {
+func (h *Host) newMember(ctx context.Context, cfg *config.Plugin, made makeup, remembered bool) *member {
 	m := &member{cfg: cfg, made: made, watched: make(chan []string, 1)}
 	o := h.memberOptions(m)
 	if remembered && made.catalog != "" {
@@ -142,8 +142,7 @@ func (h *Host) newMember(cfg *config.Plugin, made makeup, remembered bool) *memb
 		o.Lazy = o.Lazy || m.cached
 	}
 	m.plugin = plugin.New(o)
-	ctx, cancel := context.WithCancel(h.life())
-	m.cancel = cancel
+	ctx, m.cancel = h.lasting(ctx)
 	m.wg.Go(func() { m.forward(ctx, h.log) }) // ends by stop
 	return m
 }

@@ -31,14 +31,12 @@ const retireWait = 30 * time.Second
 func (h *Host) Reload(ctx context.Context, cfg *config.Config) *config.Diagnostics {
 	h.reloading.Lock()
 	defer h.reloading.Unlock()
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := h.ending(ctx)
 	defer cancel()
-	stop := context.AfterFunc(h.life(), cancel)
-	defer stop()
 	h.mu.Lock()
 	r := &reload{h: h, cfg: cfg, scope: h.scope, last: h.plugins, webs: h.web, closed: h.closed}
 	h.mu.Unlock()
-	if r.plan(); !r.refused {
+	if r.plan(ctx); !r.refused {
 		r.rehearse(ctx)
 	}
 	if ctx.Err() != nil && !r.refused {
@@ -49,7 +47,7 @@ func (h *Host) Reload(ctx context.Context, cfg *config.Config) *config.Diagnosti
 	} else {
 		r.commit(ctx)
 	}
-	h.bg.Go(h.catalogs.Save) // ends by itself
+	h.catalogs.Save()
 	return cfg.Report(r.diags...)
 }
 
@@ -78,7 +76,7 @@ func (r *reload) refuse(d *config.Diagnostic) {
 }
 
 // plan finds out what must change.
-func (r *reload) plan() {
+func (r *reload) plan(ctx context.Context) {
 	if r.closed {
 		r.refuse(config.NewError(config.Range{}, "Reload given up", "The host is stopping."))
 		return
@@ -92,7 +90,7 @@ func (r *reload) plan() {
 	handles := r.scope.handles(r.cfg)
 	for _, handle := range handles {
 		if cfg, ok := r.cfg.Plugin(handle); ok {
-			r.planPlugin(cfg)
+			r.planPlugin(ctx, cfg)
 		}
 	}
 	for handle, m := range r.last {
@@ -103,7 +101,7 @@ func (r *reload) plan() {
 }
 
 // planPlugin makes a new generation where one is needed.
-func (r *reload) planPlugin(cfg *config.Plugin) {
+func (r *reload) planPlugin(ctx context.Context, cfg *config.Plugin) {
 	old, made := r.last[cfg.Handle], r.h.makeup(cfg)
 	if old != nil && old.made.process == made.process {
 		// One that is down for good is tried again: what it lacked may be there now.
@@ -111,7 +109,7 @@ func (r *reload) planPlugin(cfg *config.Plugin) {
 			return
 		}
 	}
-	m := r.h.newMember(cfg, made, false)
+	m := r.h.newMember(ctx, cfg, made, false)
 	if old != nil && old.exclusive() {
 		r.after = append(r.after, m)
 	} else {
@@ -250,12 +248,12 @@ func (r *reload) commit(ctx context.Context) {
 	change, ended := r.endpoints()
 	h.stage(r.beside, old, change)
 	for _, e := range ended {
-		h.unmount(r.webs, e.web)
+		h.unmount(ctx, r.webs, e)
 		h.log.Info("endpoint ended", "endpoint", e.web)
 	}
-	r.mountNew()
+	r.mountNew(ctx)
 	for _, m := range old {
-		h.retire(m)
+		h.retire(ctx, m)
 	}
 	for _, m := range r.gone {
 		h.metrics.Forget(m.cfg.Handle)
@@ -289,7 +287,7 @@ func (r *reload) endpoints() (registry.Change, []*served) {
 }
 
 // mountNew serves the web blocks that are new.
-func (r *reload) mountNew() {
+func (r *reload) mountNew(ctx context.Context) {
 	if r.webs == nil {
 		return
 	}
@@ -298,15 +296,17 @@ func (r *reload) mountNew() {
 	r.h.mu.Unlock()
 	for _, block := range r.cfg.Webs {
 		if !slices.ContainsFunc(known, func(e *served) bool { return e.web == block.Path }) {
-			r.h.log.Info("endpoint added", "endpoint", r.h.mount(r.webs, r.cfg, block.Path))
+			r.h.log.Info("endpoint added", "endpoint", r.h.mount(ctx, r.webs, r.cfg, block.Path))
 		}
 	}
 }
 
 // retire lets the calls of m end and ends it, behind the scenes.
-func (h *Host) retire(m *member) {
+func (h *Host) retire(ctx context.Context, m *member) {
 	h.bg.Go(func() { // ends after retireWait, or by Close
-		ctx, cancel := context.WithTimeout(h.life(), retireWait)
+		ctx, cancel := h.lasting(ctx)
+		defer cancel()
+		ctx, cancel = context.WithTimeout(ctx, retireWait)
 		defer cancel()
 		if err := h.stop(ctx, m); err != nil {
 			h.log.Warn("ending an old generation", "handle", m.cfg.Handle, "error", err)
@@ -329,11 +329,11 @@ func (r *reload) replace(ctx context.Context, m *member) {
 		r.diags = append(r.diags, m.wrong()...)
 		r.note(r.notStarted(m.cfg, err))
 		r.drop(ctx, m)
-		m = h.newMember(old.cfg, old.made, true)
+		m = h.newMember(ctx, old.cfg, old.made, true)
 		if err := m.plugin.Start(ctx); err != nil {
 			h.failed(m, err)
 		}
-		h.bg.Go(func() { h.warm([]*member{m}) }) // ends by Close
+		h.bg.Go(func() { h.warm(ctx, []*member{m}) }) // ends by Close
 	}
 	h.mu.Lock()
 	h.plugins[m.cfg.Handle] = m

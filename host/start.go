@@ -27,8 +27,6 @@ const (
 // which and why. The diagnostics are about config blocks; if one is an error,
 // nothing should be served. Start must be called once.
 func (h *Host) Start(ctx context.Context, s Scope) *config.Diagnostics {
-	life, end := context.WithCancel(context.WithoutCancel(ctx))
-	h.life, h.end = func() context.Context { return life }, end
 	h.reloading.Lock()
 	defer h.reloading.Unlock()
 	var known, unknown []*member
@@ -37,7 +35,7 @@ func (h *Host) Start(ctx context.Context, s Scope) *config.Diagnostics {
 		if !ok {
 			continue // the configuration has been checked; nothing names what is not there
 		}
-		m := h.newMember(cfg, h.makeup(cfg), true)
+		m := h.newMember(ctx, cfg, h.makeup(cfg), true)
 		if m.cached {
 			known = append(known, m)
 		} else {
@@ -71,13 +69,14 @@ func (h *Host) startKnown(ctx context.Context, members []*member) {
 		}
 	}
 	h.stage(members, nil, registry.Change{})
-	h.bg.Go(func() { h.warm(members) }) // ends by Close
+	h.bg.Go(func() { h.warm(ctx, members) }) // ends by Close
 }
 
 // warm starts the processes of members that are not lazy, a few at a time. One
 // that somebody calls meanwhile starts at once, without its turn.
-func (h *Host) warm(members []*member) {
-	ctx := h.life()
+func (h *Host) warm(ctx context.Context, members []*member) {
+	ctx, cancel := h.lasting(ctx)
+	defer cancel()
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, startsAtOnce)
 	for _, m := range members {

@@ -49,8 +49,10 @@ func (g *globals) following(ctx context.Context, cfg *config.Config, s host.Scop
 	defer signal.Stop(hup)
 	return g.withHost(ctx, cfg, s, func(h *host.Host) error {
 		stop := h.Follow(ctx, host.Source{
-			Paths:  g.paths(),
-			Load:   func() (*config.Config, *config.Diagnostics) { return config.Load(g.paths(), config.Options{Vars: vars}) },
+			Paths: g.paths(),
+			Load: func() (*config.Config, *config.Diagnostics) {
+				return config.Load(g.paths(), config.Options{Vars: vars})
+			},
 			Show:   func(diags *config.Diagnostics) { _ = show(diags) }, // whether there are errors is known
 			Reload: hup,
 		})

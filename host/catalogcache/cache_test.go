@@ -170,7 +170,7 @@ func TestDigestsAreRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Save()
-	c, log := open(t, dir)
+	c, _ = open(t, dir)
 	if d := c.digests[old]; d.Content != want {
 		t.Errorf("remembered %q, want %q", d.Content, want)
 	}
@@ -182,7 +182,7 @@ func TestDigestsAreRemembered(t *testing.T) {
 		t.Errorf("a changed file: %q, %v, want it read again", got, err)
 	}
 	write(t, filepath.Join(dir, digestName), "{")
-	if c, log = open(t, dir); len(c.digests) != 0 || !strings.Contains(log.String(), "ignored the remembered digests") {
+	if c, log := open(t, dir); len(c.digests) != 0 || !strings.Contains(log.String(), "ignored the remembered digests") {
 		t.Errorf("damaged: %v, log %q", c.digests, log)
 	}
 }

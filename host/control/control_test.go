@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // folder returns one whose path is short enough for a socket.
 func folder(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "ctl")
+	dir, err := os.MkdirTemp("", "ctl") //nolint:usetesting // the path of t.TempDir is too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,15 +66,15 @@ func TestHostsOfOneConfigurationAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := ""
+			var got strings.Builder
 			for _, r := range replies {
-				got += string(r.Value) + r.Error
+				got.WriteString(string(r.Value) + r.Error)
 				if r.PID != os.Getpid() {
 					t.Errorf("pid %d", r.PID)
 				}
 			}
-			if got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
+			if got.String() != test.want {
+				t.Errorf("got %q, want %q", got.String(), test.want)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package filewatch_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -45,18 +46,19 @@ func must(t *testing.T, err error) {
 }
 
 func TestEveryWayToChangeAFileIsNoticed(t *testing.T) {
-	tests := map[string]func(t *testing.T, dir, file string){
-		"in place": func(t *testing.T, _, file string) { put(t, file, "longer") },
-		"by rename": func(t *testing.T, dir, file string) {
-			put(t, filepath.Join(dir, "new"), "same")
-			must(t, os.Rename(filepath.Join(dir, "new"), file))
+	tests := map[string]func(dir, file string) error{
+		"in place": func(_, file string) error { return os.WriteFile(file, []byte("longer"), 0o600) },
+		"by rename": func(dir, file string) error {
+			next := filepath.Join(dir, "new")
+			return errors.Join(os.WriteFile(next, []byte("same"), 0o600), os.Rename(next, file))
 		},
-		"removed": func(t *testing.T, _, file string) { must(t, os.Remove(file)) },
-		"mode":    func(t *testing.T, _, file string) { must(t, os.Chmod(file, 0o700)) },
-		"link": func(t *testing.T, dir, _ string) { // as Kubernetes does it
-			put(t, filepath.Join(dir, "v2", "real"), "longer")
-			must(t, os.Symlink("v2", filepath.Join(dir, "next")))
-			must(t, os.Rename(filepath.Join(dir, "next"), filepath.Join(dir, "current")))
+		"removed": func(_, file string) error { return os.Remove(file) },
+		"mode":    func(_, file string) error { return os.Chmod(file, 0o700) },
+		"link": func(dir, _ string) error { // as Kubernetes does it
+			next := filepath.Join(dir, "next")
+			return errors.Join(
+				os.WriteFile(filepath.Join(dir, "v2", "real"), []byte("longer"), 0o600),
+				os.Symlink("v2", next), os.Rename(next, filepath.Join(dir, "current")))
 		},
 	}
 	for name, change := range tests {
@@ -74,7 +76,7 @@ func TestEveryWayToChangeAFileIsNoticed(t *testing.T) {
 				put(t, file, "same")
 			}
 			changes := watch(t, file)
-			change(t, dir, file)
+			must(t, change(dir, file))
 			select {
 			case <-changes:
 			case <-time.After(wait):

@@ -71,10 +71,11 @@ func TestAUseDoesNotWaitForEver(t *testing.T) {
 	r.SetOffer("a", &registry.Offer{Tools: []*primitive.Primitive{
 		{Kind: primitive.KindTool, Own: "t", Key: "t", Source: old, Definition: []byte(`{"name":"t"}`), InputSchema: []byte(`{}`)},
 	}})
+	before := view(t, e)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		_, err := e.CallTool(ctx, view(t, e), "t", &primitive.Use{})
+		_, err := e.CallTool(ctx, before, "t", &primitive.Use{})
 		done <- err
 	}()
 	<-old.asked
