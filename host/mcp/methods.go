@@ -62,6 +62,9 @@ func LookupMethod(name string, r Revision) (Method, bool) {
 	return m, ok && r >= m.First && r <= m.Last
 }
 
+// IsLong reports whether name is that of a method whose requests stay open.
+func IsLong(name string) bool { return methods[name].Long }
+
 // Advertised reports whether s offers what m needs: a method whose capability
 // is not advertised is -32601 (server/discover, "capabilities").
 func (m Method) Advertised(s *primitive.Snapshot) bool {

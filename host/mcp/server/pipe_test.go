@@ -361,3 +361,12 @@ func TestWhatIsKeptForAClientIsBounded(t *testing.T) {
 	want(t, c.await(), `"notifications":{"resourceSubscriptions":["test://t/a"]}`)
 	c.finish()
 }
+
+func TestARequestThatStaysOpenMustBeSmall(t *testing.T) {
+	c := newPipe(t)
+	c.send(call("1", "subscriptions/listen", `"notifications":{},"x":"`+strings.Repeat("x", 200<<10)+`"`, `{}`))
+	want(t, c.await(), `"id":1,"error":{"code":-32600`)
+	c.send(call("1", "subscriptions/listen", `"notifications":{},"x":"`+strings.Repeat("x", 100<<10)+`"`, `{}`))
+	want(t, c.await(), `acknowledged`)
+	c.finish()
+}

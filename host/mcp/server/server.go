@@ -61,8 +61,16 @@ func (s *Server) Accept(x *mcp.Exchange, body []byte) *mcp.Work {
 		x.Out.Reply(jsonrpc.AppendError(nil, m.ID, fault), 400)
 		return nil
 	}
+	if limit := s.limits.MaxMetadataSize + maxLongParams; m.IsRequest() && int64(len(body)) > limit && mcp.IsLong(m.Method) {
+		// It stays in memory as long as the request is open, and many may be.
+		x.Out.Reply(jsonrpc.AppendError(nil, m.ID, jsonrpc.Errorf(jsonrpc.InvalidRequest, "the message is larger than %d bytes, the limit for %s", limit, m.Method)), 413)
+		return nil
+	}
 	return s.acceptMessage(x, &m)
 }
+
+// maxLongParams bounds, with the limit of _meta, a request that stays open.
+const maxLongParams = 64 << 10
 
 // acceptMessage classifies one message and settles it or says what is to be done.
 func (s *Server) acceptMessage(x *mcp.Exchange, m *jsonrpc.Message) *mcp.Work {

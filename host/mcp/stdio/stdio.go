@@ -108,7 +108,7 @@ func (p *pipe) read(ctx context.Context, r io.Reader) error {
 				return nil
 			}
 		} else {
-			lines.Put(buf)
+			freeLine(buf)
 		}
 		switch {
 		case errors.Is(err, errTooLong):
@@ -136,20 +136,30 @@ func (p *pipe) accept(ctx context.Context, buf *[]byte) bool {
 	x := &mcp.Exchange{Endpoint: p.endpoint, Conn: &p.conn, Principal: p.principal, Out: p.out}
 	work := p.front.Accept(x, *buf)
 	if work == nil {
-		lines.Put(buf)
+		freeLine(buf)
 		p.wg.Done()
 		return true
 	}
 	go func() {
 		defer p.wg.Done()
 		work.Run(ctx)
-		lines.Put(buf)
+		freeLine(buf)
 	}()
 	return true
 }
 
 // lines holds buffers of lines that have been served.
 var lines = sync.Pool{New: func() any { return new([]byte) }}
+
+// lineKeep is the size up to which a buffer is kept for others: one that a
+// request of the long kind gets is not free for long.
+const lineKeep = 256 << 10
+
+func freeLine(buf *[]byte) {
+	if cap(*buf) <= lineKeep {
+		lines.Put(buf)
+	}
+}
 
 // errTooLong says that a line was longer than the limit and has been skipped.
 var errTooLong = errors.New("line too long")
