@@ -81,7 +81,8 @@ type catalog struct {
 	snapshot  *primitive.Snapshot
 	templates []*primitive.Primitive // in the order of the file, which decides whose a URI is
 	owners    map[*primitive.Primitive]string
-	replaced  chan struct{} // closed when it is not current any more
+	silent    map[string]bool // plugins that complete no arguments
+	replaced  chan struct{}   // closed when it is not current any more
 }
 
 // NewEndpoint adds an endpoint over the plugins that o names.
@@ -135,7 +136,7 @@ func differ(a, b []*primitive.Primitive) bool {
 }
 
 func (e *Endpoint) assemble(offers map[string]*Offer) *catalog {
-	c := &catalog{snapshot: &primitive.Snapshot{}, owners: make(map[*primitive.Primitive]string), replaced: make(chan struct{})}
+	c := &catalog{snapshot: &primitive.Snapshot{}, owners: make(map[*primitive.Primitive]string), silent: make(map[string]bool), replaced: make(chan struct{})}
 	s := c.snapshot
 	texts := []string{}
 	if e.preamble != "" {
@@ -150,6 +151,7 @@ func (e *Endpoint) assemble(offers map[string]*Offer) *catalog {
 		s.HasResources = s.HasResources || o.HasResources
 		s.HasPrompts = s.HasPrompts || o.HasPrompts
 		s.Completions = s.Completions || o.Completions
+		c.silent[m.Handle] = !o.Completions
 		s.Logging = s.Logging || o.Logging
 		s.ResourceUpdates = s.ResourceUpdates || o.ResourceUpdates
 		if o.Instructions != "" {

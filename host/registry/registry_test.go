@@ -19,6 +19,7 @@ import (
 // source answers every use with its own name.
 type source struct {
 	name   string
+	raw    []byte                // of resources and prompts, if set
 	result *primitive.ToolResult // of tools, if set
 }
 
@@ -30,6 +31,9 @@ func (s *source) CallTool(_ context.Context, p *primitive.Primitive, u *primitiv
 }
 
 func (s *source) ReadResource(_ context.Context, _ *primitive.Primitive, u *primitive.Use) (*primitive.ReadResult, error) {
+	if s.raw != nil {
+		return &primitive.ReadResult{Raw: s.raw}, nil
+	}
 	if strings.HasSuffix(u.URI, "empty") {
 		return &primitive.ReadResult{}, nil
 	}
@@ -37,7 +41,7 @@ func (s *source) ReadResource(_ context.Context, _ *primitive.Primitive, u *prim
 }
 
 func (s *source) GetPrompt(context.Context, *primitive.Primitive, *primitive.Use) (*primitive.PromptResult, error) {
-	return &primitive.PromptResult{Description: s.name}, nil
+	return &primitive.PromptResult{Description: s.name, Raw: s.raw}, nil
 }
 
 func (s *source) Complete(context.Context, *primitive.Primitive, *primitive.Completion) (*primitive.CompletionResult, error) {
@@ -279,7 +283,7 @@ func TestPromptArguments(t *testing.T) {
 	e := r.NewEndpoint(registry.Options{Name: "e", Plugins: members("a")})
 	p := simple(primitive.KindPrompt, &source{name: "a"}, "p")
 	p.RequiredArguments = []string{"x"}
-	r.SetOffer("a", &registry.Offer{Prompts: []*primitive.Primitive{p}})
+	r.SetOffer("a", &registry.Offer{Completions: true, Prompts: []*primitive.Primitive{p}})
 	for args, ok := range map[string]bool{`{"x":"1"}`: true, `{"x":"1","y":"2"}`: true, `{}`: false, ``: false, `{"x":1}`: false, `{"x":null}`: false} {
 		u := &primitive.Use{}
 		if args != "" {
@@ -292,5 +296,56 @@ func TestPromptArguments(t *testing.T) {
 	_, err := e.Complete(t.Context(), view(t, e), primitive.KindPrompt, "p", &primitive.Completion{})
 	if text, fault := mcp.Fault(err, primitive.KindPrompt, mcp.Modern); strings.Contains(text+fault.Message, "secret") {
 		t.Errorf("a cause reaches the client: %v", fault)
+	}
+}
+
+func TestResultsThatComeWholeAreWhatClientsDemand(t *testing.T) {
+	tests := map[string]struct {
+		raw              string
+		tool, read, fill primitive.Failure // Internal is none
+	}{
+		"nothing":        {`{}`, primitive.InvalidResult, primitive.InvalidResult, primitive.InvalidResult},
+		"no arrays":      {`{"content":{},"contents":1,"messages":"x"}`, primitive.InvalidResult, primitive.InvalidResult, primitive.InvalidResult},
+		"empty arrays":   {`{"content":[],"contents":[ ],"messages":[]}`, 0, primitive.NotFound, 0},
+		"something each": {`{"content":[1],"contents":[1],"messages":[1]}`, 0, 0, 0},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := registry.New(hclog.NewNullLogger(), nil)
+			e := r.NewEndpoint(registry.Options{Name: "e", Plugins: members("a")})
+			s := &source{raw: []byte(test.raw), result: &primitive.ToolResult{Raw: []byte(test.raw)}}
+			r.SetOffer("a", &registry.Offer{
+				Tools:     []*primitive.Primitive{tool(s, "t", "")},
+				Resources: []*primitive.Primitive{simple(primitive.KindResource, s, "test://r")},
+				Prompts:   []*primitive.Primitive{simple(primitive.KindPrompt, s, "p")},
+			})
+			_, called := e.CallTool(t.Context(), view(t, e), "t", &primitive.Use{})
+			_, read := e.ReadResource(t.Context(), view(t, e), &primitive.Use{URI: "test://r"})
+			_, filled := e.GetPrompt(t.Context(), view(t, e), "p", &primitive.Use{})
+			for what, c := range map[string]struct {
+				got  error
+				want primitive.Failure
+			}{"tool": {called, test.tool}, "resource": {read, test.read}, "prompt": {filled, test.fill}} {
+				pe, failed := errors.AsType[*primitive.Error](c.got)
+				if failed != (c.want != 0) || failed && pe.Failure != c.want {
+					t.Errorf("%s: %v, want failure %v", what, c.got, c.want)
+				}
+			}
+		})
+	}
+}
+
+func TestAPluginThatCompletesNothingIsNotAsked(t *testing.T) {
+	r := registry.New(hclog.NewNullLogger(), nil)
+	e := r.NewEndpoint(registry.Options{Name: "e", Plugins: members("a", "b")})
+	a, b := &source{name: "a"}, &source{name: "b"}
+	r.SetOffer("a", &registry.Offer{Completions: true, Prompts: []*primitive.Primitive{simple(primitive.KindPrompt, a, "p")}})
+	r.SetOffer("b", &registry.Offer{Prompts: []*primitive.Primitive{simple(primitive.KindPrompt, b, "q")}})
+	res, err := e.Complete(t.Context(), view(t, e), primitive.KindPrompt, "q", &primitive.Completion{})
+	if err != nil || len(res.Values) != 0 {
+		t.Errorf("got %v, %v; want no proposals and no error", res, err)
+	}
+	if _, err := e.Complete(t.Context(), view(t, e), primitive.KindPrompt, "p", &primitive.Completion{}); err == nil {
+		t.Error("the plugin that completes was not asked")
 	}
 }

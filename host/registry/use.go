@@ -39,6 +39,11 @@ func (e *Endpoint) callTool(ctx context.Context, v mcp.View, name string, u *pri
 // checkResult refuses a structured result that breaks the tool's own output
 // schema: servers MUST conform to it (server/tools, "Output Schema").
 func (e *Endpoint) checkResult(p *primitive.Primitive, res *primitive.ToolResult) error {
+	if res.Input == nil && res.Raw != nil {
+		if err := e.demandArray(p, res.Raw, "content"); err != nil {
+			return err
+		}
+	}
 	if res.Input != nil || p.CheckStructured == nil {
 		return nil
 	}
@@ -92,6 +97,11 @@ func (e *Endpoint) getPrompt(ctx context.Context, v mcp.View, name string, u *pr
 	if err != nil {
 		return nil, e.failed(p, err)
 	}
+	if res.Input == nil && res.Raw != nil {
+		if err := e.demandArray(p, res.Raw, "messages"); err != nil {
+			return nil, err
+		}
+	}
 	return res, nil
 }
 
@@ -141,11 +151,30 @@ func (e *Endpoint) readResource(ctx context.Context, v mcp.View, u *primitive.Us
 	if err != nil {
 		return nil, e.failed(p, err)
 	}
-	if res.Input == nil && res.Raw == nil && len(res.Contents) == 0 {
+	if res.Input != nil {
+		return res, nil
+	}
+	empty := len(res.Contents) == 0
+	if res.Raw != nil {
+		if err := e.demandArray(p, res.Raw, "contents"); err != nil {
+			return nil, err
+		}
+		empty = true
+		jsonrpc.Elements(jsonrpc.Lookup(res.Raw, "contents"), func([]byte) bool { empty = false; return false })
+	}
+	if empty {
 		// server/resources: a resource that does not exist MUST NOT be empty contents.
 		return nil, primitive.Errorf(primitive.NotFound, "resource not found")
 	}
 	return res, nil
+}
+
+// demandArray refuses a result that came whole and lacks the array that clients demand of it.
+func (e *Endpoint) demandArray(p *primitive.Primitive, raw []byte, member string) error {
+	if jsonrpc.IsArray(jsonrpc.Lookup(raw, member)) {
+		return nil
+	}
+	return e.failed(p, primitive.Errorf(primitive.InvalidResult, "the plugin's result has no array %q", member))
 }
 
 // Complete implements [mcp.Catalog].
@@ -157,6 +186,9 @@ func (e *Endpoint) complete(ctx context.Context, v mcp.View, k primitive.Kind, k
 	p, ok := v.Lookup(k, key)
 	if !ok {
 		return nil, primitive.Errorf(primitive.NotFound, "unknown %s: %q", k, key)
+	}
+	if cat := e.current.Load(); cat.silent[cat.owners[p]] {
+		return &primitive.CompletionResult{}, nil // the endpoint completes, and this plugin has nothing to say
 	}
 	res, err := p.Source.Complete(ctx, p, c)
 	if err != nil {
