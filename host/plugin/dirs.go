@@ -51,7 +51,7 @@ func (d *privateDirs) fill(dataDir string) (err error) {
 	if err := os.Mkdir(d.Private, 0o700); err != nil {
 		return err
 	}
-	if d.lock, err = lockFile(filepath.Join(d.Private, lockName)); err != nil {
+	if d.lock, err = makeLock(filepath.Join(d.Private, lockName)); err != nil {
 		return err
 	}
 	d.Work = filepath.Join(d.Private, "work")

@@ -35,3 +35,16 @@ func lockFile(path string) (*os.File, error) {
 	}
 	return f, nil
 }
+
+// makeLock makes the lock file path. It is held from the moment that others can
+// see it: one that they could lock first would be that of a host that died.
+func makeLock(path string) (*os.File, error) {
+	f, err := lockFile(path + ".new")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}

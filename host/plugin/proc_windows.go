@@ -24,4 +24,6 @@ func lockFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 }
 
+func makeLock(path string) (*os.File, error) { return lockFile(path) }
+
 func inTree(pid, root int) bool { return pid == root }
