@@ -97,6 +97,7 @@ type Handler struct {
 	opts     Options
 	gate     gate
 	sessions *sessions
+	reading  reading
 
 	ctx    context.Context //nolint:containedctx // it is the life of the handler; its end cancels what runs
 	cancel context.CancelFunc
