@@ -104,6 +104,7 @@ func (p *process) prepare(o *Options, handshake []string, socketDir string, id *
 	}
 	p.cmd.SysProcAttr = ownGroup()
 	confineDeath(p.cmd.SysProcAttr)
+	p.path = p.cmd.Path
 	launched, err := o.Launcher.Prepare(p.cmd, p.dirs.Dirs)
 	if err != nil {
 		return permanentf("confining the plugin: %w", err)

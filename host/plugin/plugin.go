@@ -131,7 +131,7 @@ func (p *Plugin) startInstance(ctx context.Context) (*instance, error) {
 		i.log.Warn("plugin does not say when resources change", "error", err)
 	}
 	p.starts.Add(1)
-	i.log.Info("plugin started", "path", i.proc.cmd.Path)
+	i.log.Info("plugin started", "path", i.proc.path)
 	return i, nil
 }
 

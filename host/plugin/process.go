@@ -30,6 +30,7 @@ const (
 // and nothing else.
 type process struct {
 	cmd      *exec.Cmd
+	path     string // of the program, before the launcher put itself in front
 	launched Launched
 	dirs     *privateDirs
 	log      hclog.Logger
