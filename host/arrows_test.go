@@ -28,6 +28,7 @@ var arrows = map[string][]string{
 	"host/control":            {},
 	"host/datalock":           {},
 	"host/filewatch":          {},
+	"host/integrity":          {"host/datalock", "host/jsonrpc", "host/primitive"},
 	"host/sandbox":            {"host/sandbox/egress"},
 	"host/sandbox/egress":     {},
 	"host/schema":             {"host/jsonrpc", "host/primitive"},
@@ -50,7 +51,7 @@ var arrows = map[string][]string{
 
 	// Roof.
 	"host":        {"*"},
-	"cmd/mcphost": {"host", "host/config", "host/control", "host/sandbox"},
+	"cmd/mcphost": {"host", "host/config", "host/control", "host/integrity", "host/sandbox"},
 
 	// Plugin authors' side: never host.
 	"sdk":                {"proto/mcphost/plugin/v1"},

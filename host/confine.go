@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/mcphost/mcphost/host/config"
+	"github.com/mcphost/mcphost/host/integrity"
 	"github.com/mcphost/mcphost/host/plugin"
 	"github.com/mcphost/mcphost/host/sandbox"
 )
@@ -18,10 +19,14 @@ import (
 // is only asked what it is.
 func (h *Host) launcher(cfg *config.Plugin, m *member) plugin.Launcher {
 	c := &confinement{cfg: cfg, log: h.log.Named("sandbox").With("handle", cfg.Handle)}
+	c.vetting.copies = h.copies
 	c.hold, c.report = func() error { return nil }, func(sandbox.Report) {}
 	if m != nil {
 		c.hold = func() error { return h.hold(m) }
 		c.report = func(r sandbox.Report) { h.confined(m, r) }
+		c.vetting.pin, c.vetting.err = m.made.pin, m.made.pinErr
+	} else {
+		c.vetting.pin, c.vetting.err = h.pin(cfg)
 	}
 	return c
 }
@@ -32,6 +37,8 @@ type confinement struct {
 	log    hclog.Logger
 	hold   func() error         // takes the lock of the data folder
 	report func(sandbox.Report) // is told what is enforced
+
+	vetting vetting
 }
 
 var _ plugin.Launcher = (*confinement)(nil)
@@ -41,19 +48,26 @@ func (c *confinement) Prepare(cmd *exec.Cmd, dirs plugin.Dirs) (plugin.Launched,
 	if err := c.hold(); err != nil {
 		return nil, err
 	}
-	l, err := sandbox.Prepare(cmd, c.policy(dirs), sandbox.Options{Log: c.log})
+	own, err := c.vetting.vet(c.cfg, cmd)
 	if err != nil {
+		return nil, err
+	}
+	l, err := sandbox.Prepare(cmd, c.policy(dirs, own), sandbox.Options{Log: c.log})
+	if err != nil {
+		if own != nil {
+			err = errors.Join(err, own.Release())
+		}
 		return nil, c.explain(err)
 	}
-	return &confined{Launch: l, c: c}, nil
+	return &confined{Launch: l, c: c, copy: own}, nil
 }
 
 // policy is the sandbox block in the words of the sandbox.
-func (c *confinement) policy(dirs plugin.Dirs) sandbox.Policy {
+func (c *confinement) policy(dirs plugin.Dirs, own *integrity.Copy) sandbox.Policy {
 	s := &c.cfg.Sandbox
 	p := sandbox.Policy{
 		Mode:  sandbox.Mode(s.Mode),
-		Files: c.cfg.Files,
+		Files: copied(own, c.cfg.Files),
 		Grant: sandbox.Grant{
 			Read: s.Read, Write: s.Write, Network: s.Network, Hosts: s.Hosts,
 			Memory: s.Memory, CPU: s.CPU, Pids: s.PIDs,
@@ -81,7 +95,17 @@ func (c *confinement) explain(err error) error {
 // A confined is one launch.
 type confined struct {
 	*sandbox.Launch
-	c *confinement
+	c    *confinement
+	copy *integrity.Copy // what runs; nil if nothing is pinned
+}
+
+// Close implements [plugin.Launched].
+func (l *confined) Close() error {
+	err := l.Launch.Close()
+	if l.copy != nil {
+		err = errors.Join(err, l.copy.Release())
+	}
+	return err
 }
 
 // Started implements [plugin.Launched]. It says what is not enforced: a plugin

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphost/mcphost/host/catalogcache"
 	"github.com/mcphost/mcphost/host/config"
 	"github.com/mcphost/mcphost/host/datalock"
+	"github.com/mcphost/mcphost/host/integrity"
 	"github.com/mcphost/mcphost/host/mcp"
 	"github.com/mcphost/mcphost/host/mcp/legacy"
 	"github.com/mcphost/mcphost/host/mcp/modern"
@@ -50,6 +51,8 @@ type Host struct {
 	metrics  *telemetry.Metrics
 	catalogs *catalogcache.Cache
 	locks    *datalock.Locks
+	lock     *integrity.File  // what the operator accepted
+	copies   *integrity.Store // of pinned plugins
 
 	bg sync.WaitGroup // what runs behind the scenes
 
@@ -138,6 +141,10 @@ func New(cfg *config.Config, o Options) (*Host, error) {
 		plugins: make(map[string]*member), ends: make(map[int]context.CancelFunc),
 	}
 	h.registry = registry.New(o.Log.Named("registry"), h.watch)
+	h.lock = integrity.NewFile(LockPath(cfg))
+	if h.copies, err = integrity.OpenStore(filepath.Join(o.StateDir, "copies")); err != nil {
+		o.Log.Warn("leftovers of an earlier host may remain", "error", err)
+	}
 	// What a host left behind that was killed is ended before anything is started.
 	if err := plugin.Sweep(plugin.DefaultRunDir(), o.Log); err != nil {
 		o.Log.Warn("leftovers of an earlier host may remain", "error", err)
@@ -188,7 +195,7 @@ func (h *Host) Close(ctx context.Context) error {
 	wg.Wait()
 	h.bg.Wait()
 	h.catalogs.Save()
-	return errors.Join(errs...)
+	return errors.Join(errors.Join(errs...), h.copies.Close())
 }
 
 // newFront returns a front of its own for one transport: its bounds are per transport.

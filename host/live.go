@@ -129,6 +129,7 @@ func (f *follower) watch() {
 			paths = append(paths, abs)
 		}
 	}
+	paths = append(paths, f.h.lock.Path())
 	for _, handle := range scope.handles(cfg) {
 		if p, ok := cfg.Plugin(handle); ok {
 			paths = append(paths, filesOf(p)...)

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/mcphost/mcphost/host/config"
+	"github.com/mcphost/mcphost/host/integrity"
 )
 
 // A makeup is what a plugin is made of, as two digests.
@@ -24,6 +25,10 @@ type makeup struct {
 	// cache keeps. Of the environment and the secrets it has the names alone.
 	// Empty: it is not known, because a file cannot be read.
 	catalog string
+
+	// pin is what is accepted of it. After pinErr nothing is, and it must not run.
+	pin    integrity.Pin
+	pinErr error
 }
 
 // makeup returns what the plugin of cfg is made of now.
@@ -41,7 +46,11 @@ func (h *Host) makeup(cfg *config.Plugin) makeup {
 	if err != nil {
 		files = append(files, err.Error())
 	}
-	m := makeup{process: digest(c, secrets, block, files)}
+	pin, pinErr := h.pin(cfg)
+	if pinErr != nil {
+		files = append(files, pinErr.Error())
+	}
+	m := makeup{process: digest(c, secrets, block, files, pin.Entry), pin: pin, pinErr: pinErr}
 	if err == nil {
 		m.catalog = digest(c.Handle, c.Command, c.Builtin, names(c.Env), names(secrets), block, files)
 	}

@@ -39,7 +39,7 @@ func (h *Host) memberOptions(m *member) plugin.Options {
 	o.DataDir = filepath.Join(h.stateDir, "data", m.cfg.Handle)
 	o.Launcher = h.launcher(m.cfg, m)
 	o.Configure = func(_ context.Context, d *plugin.Description) (*plugin.Configuration, error) { return m.configure(d) }
-	o.OnCatalog = func(c *plugin.Catalog) { m.offered(h.registry, c) }
+	o.OnCatalog = func(c *plugin.Catalog) { m.offered(h.registry, h.admit(m.cfg, m.made.pin, c)) }
 	o.OnResourceUpdated = func(uri string) { m.updated(h.registry, uri) }
 	o.OnState = func(s plugin.State) { m.stateChanged(h.metrics, s) }
 	if m.made.catalog != "" {
