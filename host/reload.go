@@ -149,25 +149,21 @@ func (r *reload) restarts() {
 // asks the plugins of the others about their config blocks. Those that do not
 // start are left out, but for plugins that are new: these are tried again.
 func (r *reload) rehearse(ctx context.Context) {
-	errs := inParallel(r.beside, func(m *member) error { return m.plugin.Start(ctx) })
-	found := make(map[*member]hcl.Diagnostics)
-	var mu sync.Mutex // guards found
-	askErrs := inParallel(r.after, func(m *member) error {
+	errs := inParallel(r.beside, func(_ int, m *member) error { return m.plugin.Start(ctx) })
+	askErrs := inParallel(r.after, func(_ int, m *member) error {
 		diags, err := r.h.ask(ctx, m.cfg)
-		mu.Lock()
-		defer mu.Unlock()
-		found[m] = diags
+		m.note(diags...)
 		return err
 	})
-	r.beside = r.judge(ctx, r.beside, errs, func(m *member) hcl.Diagnostics { return m.wrong() })
-	r.after = r.judge(ctx, r.after, askErrs, func(m *member) hcl.Diagnostics { return found[m] })
+	r.beside = r.judge(ctx, r.beside, errs)
+	r.after = r.judge(ctx, r.after, askErrs)
 }
 
 // judge returns the members that may go on stage.
-func (r *reload) judge(ctx context.Context, members []*member, errs []error, wrong func(*member) hcl.Diagnostics) (good []*member) {
+func (r *reload) judge(ctx context.Context, members []*member, errs []error) (good []*member) {
 	for i, m := range members {
 		refused := errs[i] != nil && m.refused(errs[i])
-		diags := wrong(m)
+		diags := hcl.Diagnostics(m.wrong())
 		r.diags = append(r.diags, diags...)
 		r.refused = r.refused || diags.HasErrors()
 		switch {
@@ -192,20 +188,19 @@ func (r *reload) notStarted(cfg *config.Plugin, err error) *config.Diagnostic {
 			next = "It is left out."
 		}
 	}
-	r.h.log.Error("plugin did not start", "handle", cfg.Handle, "error", err)
 	return config.NewError(cfg.Block, "Plugin does not start", fmt.Sprintf("%v. %s", err, next))
 }
 
-// inParallel calls f for each member, a few at a time, and returns the errors.
-func inParallel(members []*member, f func(*member) error) []error {
-	errs := make([]error, len(members))
+// inParallel calls f for each of list, a few at a time, and returns the errors.
+func inParallel[T any](list []T, f func(i int, v T) error) []error {
+	errs := make([]error, len(list))
 	slots := make(chan struct{}, startsAtOnce)
 	var wg sync.WaitGroup
-	for i, m := range members {
+	for i, v := range list {
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			errs[i] = f(m)
+			errs[i] = f(i, v)
 		})
 	}
 	wg.Wait()
@@ -325,15 +320,18 @@ func (r *reload) replace(ctx context.Context, m *member) {
 		h.log.Warn("ending an old generation", "handle", m.cfg.Handle, "error", err)
 	}
 	if err := m.plugin.Start(ctx); err != nil {
-		m.refused(err)
-		r.diags = append(r.diags, m.wrong()...)
+		if m.refused(err) { // though its own check found nothing
+			r.diags = append(r.diags, m.wrong()...)
+		}
 		r.note(r.notStarted(m.cfg, err))
 		r.drop(ctx, m)
 		m = h.newMember(ctx, old.cfg, old.made, true)
-		if err := m.plugin.Start(ctx); err != nil {
-			h.failed(m, err)
-		}
-		h.bg.Go(func() { h.warm(ctx, []*member{m}) }) // ends by Close
+		m.refused(m.plugin.Start(ctx)) // what else is wrong, the plugin has logged
+		h.bg.Go(func() { // ends by Close
+			ctx, cancel := h.lasting(ctx)
+			defer cancel()
+			h.warm(ctx, []*member{m})
+		})
 	}
 	h.mu.Lock()
 	h.plugins[m.cfg.Handle] = m

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +19,9 @@ const (
 	// startsAtOnce bounds how many processes start at a time, but for those
 	// that somebody waits for.
 	startsAtOnce = 8
+	// warmDelay leaves the processors to the first questions of a client, which
+	// need no process.
+	warmDelay = 100 * time.Millisecond
 )
 
 // Start starts the plugins of s. Those whose catalogs are known from an earlier
@@ -29,23 +33,17 @@ const (
 func (h *Host) Start(ctx context.Context, s Scope) *config.Diagnostics {
 	h.reloading.Lock()
 	defer h.reloading.Unlock()
+	members := h.recall(ctx, s.handles(h.boot))
 	var known, unknown []*member
-	for _, handle := range s.handles(h.boot) {
-		cfg, ok := h.boot.Plugin(handle)
-		if !ok {
-			continue // the configuration has been checked; nothing names what is not there
-		}
-		m := h.newMember(ctx, cfg, h.makeup(cfg), true)
+	h.mu.Lock()
+	h.scope = s
+	for _, m := range members {
+		h.plugins[m.cfg.Handle] = m
 		if m.cached {
 			known = append(known, m)
 		} else {
 			unknown = append(unknown, m)
 		}
-	}
-	h.mu.Lock()
-	h.scope = s
-	for _, m := range append(known, unknown...) {
-		h.plugins[m.cfg.Handle] = m
 	}
 	h.mu.Unlock()
 	h.startKnown(ctx, known)
@@ -59,24 +57,53 @@ func (h *Host) Start(ctx context.Context, s Scope) *config.Diagnostics {
 	return h.boot.Report(problems...)
 }
 
+// recall returns the plugins, with the catalogs of an earlier run where they
+// are made of the same.
+func (h *Host) recall(ctx context.Context, handles []string) []*member {
+	members := make([]*member, len(handles))
+	inParallel(handles, func(i int, handle string) error {
+		if cfg, ok := h.boot.Plugin(handle); ok {
+			members[i] = h.newMember(ctx, cfg, h.makeup(cfg), true)
+		}
+		return nil
+	})
+	// The configuration has been checked: nothing names what is not there.
+	return slices.DeleteFunc(members, func(m *member) bool { return m == nil })
+}
+
 // startKnown starts what needs no process yet, puts it on stage in one step,
 // and has the processes come later.
 func (h *Host) startKnown(ctx context.Context, members []*member) {
-	for _, m := range members {
+	inParallel(members, func(_ int, m *member) error {
 		// A cached catalog that cannot be read makes this wait for a process.
-		if err := m.plugin.Start(ctx); err != nil && ctx.Err() == nil {
-			h.failed(m, err)
-		}
-	}
+		m.refused(m.plugin.Start(ctx)) // what else is wrong, the plugin has logged
+		return nil
+	})
 	h.stage(members, nil, registry.Change{})
-	h.bg.Go(func() { h.warm(ctx, members) }) // ends by Close
+	h.bg.Go(func() { // ends by Close
+		ctx, cancel := h.lasting(ctx)
+		defer cancel()
+		if pause(ctx, warmDelay) {
+			h.warm(ctx, members)
+		}
+	})
+}
+
+// pause waits for d and reports whether ctx is still good.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // warm starts the processes of members that are not lazy, a few at a time. One
 // that somebody calls meanwhile starts at once, without its turn.
 func (h *Host) warm(ctx context.Context, members []*member) {
-	ctx, cancel := h.lasting(ctx)
-	defer cancel()
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, startsAtOnce)
 	for _, m := range members {
@@ -92,8 +119,7 @@ func (h *Host) warm(ctx context.Context, members []*member) {
 		}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			if err := m.plugin.Wake(ctx); err != nil && ctx.Err() == nil {
-				h.failed(m, err)
+			if err := m.plugin.Wake(ctx); err != nil && m.refused(err) {
 				h.complain(m)
 			}
 		})
@@ -110,9 +136,7 @@ func (h *Host) startAll(ctx context.Context, members []*member) <-chan struct{} 
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			if err := m.plugin.Start(ctx); err != nil && ctx.Err() == nil {
-				h.failed(m, err)
-			}
+			m.refused(m.plugin.Start(ctx)) // what else is wrong, the plugin has logged
 		})
 	}
 	ready := make(chan struct{})
@@ -129,14 +153,6 @@ func (h *Host) await(ctx context.Context, ready <-chan struct{}) {
 	case <-late.C:
 		h.log.Warn("serving without the plugins that are not ready yet")
 	case <-ctx.Done():
-	}
-}
-
-// failed notes why a plugin did not start: what is wrong with its config block
-// is a diagnostic, all else a line in the log.
-func (h *Host) failed(m *member, err error) {
-	if !m.refused(err) {
-		h.log.Error("plugin did not start", "handle", m.cfg.Handle, "error", err)
 	}
 }
 
