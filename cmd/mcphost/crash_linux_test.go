@@ -58,6 +58,8 @@ type mcphost struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Scanner
+
+	closeOut func() error
 }
 
 func startMcphost(t *testing.T, home string, args ...string) *mcphost {
@@ -93,7 +95,7 @@ func startMcphost(t *testing.T, home string, args ...string) *mcphost {
 		}
 		log.Close()
 	})
-	return &mcphost{t: t, cmd: cmd, in: in, out: bufio.NewScanner(out)}
+	return &mcphost{t: t, cmd: cmd, in: in, out: bufio.NewScanner(out), closeOut: out.Close}
 }
 
 func (h *mcphost) call(id int, tool string) {
@@ -148,4 +150,30 @@ func (h *mcphost) killPlugin() time.Time {
 	}
 	h.t.Fatal("the plugin has no process")
 	return time.Time{}
+}
+
+// TestClientThatClosesItsEndIsNoCrash ends the reading end of stdout: the host
+// stops its plugins and says why it ends, rather than die of the signal.
+func TestClientThatClosesItsEndIsNoCrash(t *testing.T) {
+	dir := t.TempDir()
+	config := filepath.Join(dir, "config.hcl")
+	text := fmt.Sprintf(`local "demo" { command = [%q] }`, filepath.Join(plugins, "plugin-everything"))
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := startMcphost(t, dir, "start", "demo", "-c", config)
+	h.call(1, "test_simple_text")
+	h.answer(1)
+	if err := h.closeOut(); err != nil {
+		t.Fatal(err)
+	}
+	h.call(2, "test_simple_text")
+	err := h.cmd.Wait()
+	log, readErr := os.ReadFile(filepath.Join(dir, "log"))
+	if readErr != nil {
+		t.Fatal(readErr)
+	}
+	if h.cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(log), "writing messages") {
+		t.Errorf("mcphost ended with %v and said %s", err, log)
+	}
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +28,9 @@ configuration is read again when its files change, on SIGHUP and by mcphost relo
 			if err != nil {
 				return err
 			}
+			// A client that closes its end is an error of writing, after which the
+			// plugins are stopped in order; by default the signal ends the process.
+			signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 			return g.following(c.Context(), cfg, host.Scope{Local: l.Handle}, func(h *host.Host) error {
 				return h.ServeStdio(c.Context(), l, os.Stdin, os.Stdout)
 			})
