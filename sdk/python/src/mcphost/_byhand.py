@@ -34,7 +34,8 @@ def introduction(plugin: Plugin, script: str) -> str:
     text += _list("Tools", now.tools) + _list("Resources", now.resources)
     text += _list("Resource templates", now.templates) + _list("Prompts", now.prompts)
     handle = re.sub(r"[^A-Za-z0-9_.-]+", "-", plugin.name)
-    command = [sys.executable or "python3", *([os.path.abspath(script)] if script else [])]
+    # Not the real path: a virtual environment is found by the link in it.
+    command = [os.path.abspath(sys.executable) if sys.executable else "python3", *([os.path.abspath(script)] if script else [])]
     block = f"command = {_hcl(command)}\nfiles   = {_hcl(files(script))}\n{_example(plugin)}"
     block = "".join(f"    {line}\n" for line in block.strip().splitlines())
     text += f'\nTo use it, put this into config.hcl:\n\n  local "{handle}" {{\n{block}  }}\n'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import functools
 import inspect
 import threading
 from collections.abc import Callable
@@ -31,9 +32,9 @@ class Signature:
 
 def signature(fn: AnyFunction, builder: Builder) -> Signature:
     """The signature of a handler. TypeError if it has parameters that no JSON object can fill."""
-    target = fn if inspect.isroutine(fn) or hasattr(fn, "__wrapped__") else getattr(fn, "__call__", fn)
+    target = _declared(fn)
     hints = type_hints(target)
-    doc = _docstring.parse(inspect.getdoc(fn) if inspect.isroutine(fn) else fn.__doc__)
+    doc = _docstring.parse(inspect.getdoc(target))
     members, rest, context = [], None, ""
     for name, parameter in inspect.signature(fn).parameters.items():
         hint = hints.get(name, parameter.annotation)
@@ -49,10 +50,16 @@ def signature(fn: AnyFunction, builder: Builder) -> Signature:
     return Signature(members, rest, context, hints.get("return", inspect.Signature.empty), doc.description)
 
 
+def _declared(fn: Any) -> Any:
+    """Where the annotations and the docstring of something callable are."""
+    if isinstance(fn, functools.partial):
+        return _declared(fn.func)
+    return fn if inspect.isroutine(fn) else fn.__call__
+
+
 def positional(fn: AnyFunction) -> Callable[..., tuple[Any, ...]]:
     """How a hook gets what it asks for: the context where its annotation says so, the rest by place, as many as it takes."""
-    target = fn if inspect.isroutine(fn) else getattr(fn, "__call__", fn)
-    hints = type_hints(target)
+    hints = type_hints(_declared(fn))
     context, places, all_ = "", 0, False
     for name, parameter in inspect.signature(fn).parameters.items():
         if Context is hints.get(name) or (name == "ctx" and name not in hints):
@@ -84,11 +91,8 @@ class Runner:
         out = fn(*args, **kwargs)
         if not inspect.isawaitable(out):
             return out
-        future = asyncio.run_coroutine_threadsafe(_guarded(out), self._running())
-        if ctx is not None:
-            ctx._on_over(future.cancel)
         try:
-            return future.result()
+            return asyncio.run_coroutine_threadsafe(_guarded(out, ctx), self._running()).result()
         except concurrent.futures.CancelledError:
             raise Cancelled("the call was cancelled") from None
 
@@ -101,7 +105,15 @@ class Runner:
             return self._loop
 
 
-async def _guarded(awaitable: Any) -> Any:
+async def _guarded(awaitable: Any, ctx: Context | None) -> Any:
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+
+    def cancel() -> None:  # in whatever thread
+        if task is not None and not task.done():
+            loop.call_soon_threadsafe(task.cancel)
+
+    if ctx is not None:
+        ctx._on_over(cancel)
     try:
         return await awaitable
     except (SystemExit, KeyboardInterrupt) as e:  # would end the loop

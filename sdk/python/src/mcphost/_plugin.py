@@ -193,11 +193,11 @@ class Plugin:
 
     def add_tool(self, fn: AnyFunction, name: str = "", **options: Any) -> None:
         """:meth:`tool` for a function that is there already. TypeError if it cannot be described."""
-        name = _check_name(name or fn.__name__)
+        name = _check_name(name or getattr(fn, "__name__", ""))
         try:
             built = self._build_tool(fn, name, **options)
         except (TypeError, ValueError) as e:
-            raise type(e)(f"tool {name!r}: {e}") from e
+            raise (TypeError if isinstance(e, TypeError) else ValueError)(f"tool {name!r}: {e}") from e
         self._catalog.change(lambda c: c.tools.__setitem__(name, built))
 
     def remove_tool(self, name: str) -> None:
@@ -386,7 +386,7 @@ class Plugin:
         icons: Sequence[Icon] = (),
         meta: Mapping[str, Any] | None = None,
     ) -> None:
-        name = _check_name(name or fn.__name__)
+        name = _check_name(name or getattr(fn, "__name__", ""))
         about = signature(fn, Builder())
         for member in about.members:
             if "string" not in (member.codec.schema.get("type"), *_list(member.codec.schema.get("type"))):
