@@ -231,3 +231,12 @@ func (e *Entry) Platforms() []string {
 	slices.Sort(list)
 	return list
 }
+
+// Definitions returns how many definitions l has.
+func (l *Lock) Definitions() int {
+	n := 0
+	for _, e := range l.Entries {
+		n += len(e.Definitions)
+	}
+	return n
+}
