@@ -30,6 +30,7 @@ func initialize(ctx context.Context, r *request) ([]byte, *jsonrpc.Error) {
 		revision = mcp.LatestLegacy
 	}
 	session := mcp.NewSession(context.WithoutCancel(ctx), revision)
+	session.Name = mcp.NewCallID() // not the id, which is a secret of the client
 	session.Principal = r.Principal
 	session.ClientInfo, session.Capabilities = bytes.Clone(info), bytes.Clone(caps)
 	if e := r.open(session); e != nil {

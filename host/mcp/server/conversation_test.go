@@ -251,6 +251,7 @@ func cmpHex(b []byte) string {
 // fake is a plugin of a few tools, a resource, a template and a prompt.
 type fake struct {
 	started  chan string
+	sessions chan string   // if set, gets the session of each call of echo
 	stubborn chan struct{} // if set, what the tool hang waits for, whatever its context says
 }
 
@@ -281,6 +282,9 @@ func newOffer(f *fake, extra ...string) *registry.Offer {
 func (f *fake) CallTool(ctx context.Context, p *primitive.Primitive, u *primitive.Use) (*primitive.ToolResult, error) {
 	switch p.Own {
 	case "echo":
+		if f.sessions != nil {
+			f.sessions <- u.Caller.Session
+		}
 		return &primitive.ToolResult{Content: []primitive.Content{{Text: string(u.Arguments)}}, Structured: u.Arguments}, nil
 	case "list":
 		return &primitive.ToolResult{Structured: []byte(`[1,2.50]`), Content: []primitive.Content{

@@ -370,3 +370,26 @@ func TestARequestThatStaysOpenMustBeSmall(t *testing.T) {
 	want(t, c.await(), `acknowledged`)
 	c.finish()
 }
+
+func TestPluginsTellLegacySessionsApart(t *testing.T) {
+	seen := make(map[string]int)
+	for range 2 {
+		c := newPipe(t)
+		c.plugin.sessions = make(chan string, 3)
+		c.send(initialize("2025-11-25", `{}`))
+		c.await()
+		for _, request := range []string{
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}`,
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo"}}`,
+			tool("3", "echo", `{}`),
+		} {
+			c.send(request)
+			c.await()
+			seen[<-c.plugin.sessions]++
+		}
+		c.finish()
+	}
+	if len(seen) != 3 || seen[""] != 2 {
+		t.Errorf("calls by session: %v, want two in each of two sessions and two modern ones in none", seen)
+	}
+}
