@@ -28,12 +28,12 @@ func (st *stage) catalogs() []string {
 
 func TestACachedCatalogNeedsNoProcess(t *testing.T) {
 	st := newStage(t, demo, lazy)
-	if got := names(t, st.client("demo")); got != "echo" || len(st.catalogs()) != 1 {
+	if got := names(t, st.client()); got != "echo" || len(st.catalogs()) != 1 {
 		t.Fatalf("tools %q, cached %v", got, st.catalogs())
 	}
 	st.stop()
 	st.start(demo)
-	c := st.client("demo")
+	c := st.client()
 	if got := names(t, c); got != "echo" {
 		t.Errorf("tools %q", got)
 	}
@@ -50,7 +50,7 @@ func TestProcessesComeBehindCachedCatalogs(t *testing.T) {
 	st := newStage(t, demo, eager)
 	st.stop()
 	st.start(demo)
-	if got := names(t, st.client("demo")); got != "echo" {
+	if got := names(t, st.client()); got != "echo" {
 		t.Errorf("tools %q", got)
 	}
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -97,7 +97,7 @@ func TestAStaleCatalogIsReplaced(t *testing.T) {
 	st.stop()
 	st.write(strings.Replace(lazy, `TOOL = ""`, `TOOL = "more"`, 1))
 	st.start(demo)
-	p := st.connect("demo")
+	p := st.connect()
 	if got := p.list(2); got != "echo" {
 		t.Errorf("tools %q, want what was cached", got)
 	}
@@ -120,7 +120,7 @@ func TestAStaleCatalogIsReplaced(t *testing.T) {
 	next := &stage{t: t, dir: st.dir}
 	st.stop()
 	next.start(demo)
-	if got := names(t, next.client("demo")); got != "echo more" {
+	if got := names(t, next.client()); got != "echo more" {
 		t.Errorf("tools %q in the next run", got)
 	}
 }
@@ -140,7 +140,7 @@ func TestACorruptCatalogIsIgnoredWithALine(t *testing.T) {
 				t.Fatal(err)
 			}
 			st.start(demo)
-			if got := say(t, st.client("demo"), "echo"); got != "1 v1 one " {
+			if got := say(t, st.client(), "echo"); got != "1 v1 one " {
 				t.Errorf("got %q", got)
 			}
 			if n := strings.Count(st.log.String(), "ignored a cached catalog"); n != 1 {
@@ -180,7 +180,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 
 func TestOnePluginThatCannotStartLeavesTheOthers(t *testing.T) {
 	st := newStage(t, demo, strings.Replace(two, `WORD = "one"`, `FAIL = "1"`, 1))
-	if got := say(t, st.client("demo"), "echo"); got != "1 v1  " {
+	if got := say(t, st.client(), "echo"); got != "1 v1  " {
 		t.Errorf("got %q", got)
 	}
 	if n := strings.Count(st.log.String(), "did not start: handle=b"); n == 0 {

@@ -163,16 +163,19 @@ func (st *stage) plugin(handle string) host.PluginStatus {
 	return host.PluginStatus{}
 }
 
-// client returns a client of the local block.
-func (st *stage) client(handle string) *host.Client {
+// local returns the local block "demo".
+func (st *stage) local() *config.Local {
 	st.t.Helper()
 	cfg, _ := st.load()
-	l, ok := cfg.Local(handle)
+	l, ok := cfg.Local("demo")
 	if !ok {
-		st.t.Fatalf("no local %q", handle)
+		st.t.Fatal("there is no local block")
 	}
-	return st.Client(l)
+	return l
 }
+
+// client returns a client of the local block.
+func (st *stage) client() *host.Client { return st.Client(st.local()) }
 
 // say calls a tool and returns its text.
 func say(t *testing.T, c *host.Client, tool string) string {
@@ -226,13 +229,9 @@ type message struct {
 }
 
 // connect serves the local block on a pipe, whose client has opened a legacy session.
-func (st *stage) connect(handle string) *pipe {
+func (st *stage) connect() *pipe {
 	st.t.Helper()
-	cfg, _ := st.load()
-	l, ok := cfg.Local(handle)
-	if !ok {
-		st.t.Fatalf("no local %q", handle)
-	}
+	l := st.local()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	p := &pipe{t: st.t, in: inW, messages: make(chan message, 4096)}

@@ -326,7 +326,8 @@ func (r *reload) replace(ctx context.Context, m *member) {
 		r.note(r.notStarted(m.cfg, err))
 		r.drop(ctx, m)
 		m = h.newMember(ctx, old.cfg, old.made, true)
-		m.refused(m.plugin.Start(ctx)) // what else is wrong, the plugin has logged
+		// What else is wrong, the plugin has logged.
+		m.refused(m.plugin.Start(ctx))
 		h.bg.Go(func() { // ends by Close
 			ctx, cancel := h.lasting(ctx)
 			defer cancel()

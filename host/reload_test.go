@@ -26,7 +26,7 @@ var demo = host.Scope{Local: "demo"}
 
 func TestOnlyWhatChangedIsStartedAnew(t *testing.T) {
 	st := newStage(t, demo, two)
-	c := st.client("demo")
+	c := st.client()
 	a, b := st.plugin("a").PID, st.plugin("b").PID
 	check := func(what, text, want string, same bool) {
 		t.Helper()
@@ -58,7 +58,7 @@ func TestOnlyWhatChangedIsStartedAnew(t *testing.T) {
 
 func TestANewProgramIsStartedAnew(t *testing.T) {
 	st := newStage(t, demo, `local "demo" { ACTOR }`)
-	c := st.client("demo")
+	c := st.client()
 	before := st.plugin("demo").PID
 	st.install("v2")
 	st.mustReload(`local "demo" { ACTOR }`)
@@ -105,7 +105,7 @@ func TestTheOldGenerationStaysIfTheNewDoesNotStart(t *testing.T) {
 	if !diags.HasErrors() || !strings.Contains(diags.String(), `plugin "b"`) || !strings.Contains(diags.String(), "The one that runs stays.") {
 		t.Errorf("got %q", diags)
 	}
-	c := st.client("demo")
+	c := st.client()
 	if got := say(t, c, "b_echo"); got != "1 v1 one " || st.plugin("b").PID != b {
 		t.Errorf("the old generation says %q with pid %d, want pid %d", got, st.plugin("b").PID, b)
 	}
@@ -123,7 +123,7 @@ func TestAFailedPluginIsTriedAgain(t *testing.T) {
 	other := &stage{t: t, dir: st.dir}
 	other.start(demo) // cannot have the data folders
 	for handle, tool := range map[string]string{"a": "echo", "b": "b_echo"} {
-		if got := say(t, other.client("demo"), tool); !strings.HasPrefix(got, "error: ") {
+		if got := say(t, other.client(), tool); !strings.HasPrefix(got, "error: ") {
 			t.Errorf("%s: %q", handle, got)
 		}
 		if s := other.plugin(handle); s.State != "failed" || !strings.Contains(s.Reason, "data folder") {
@@ -132,14 +132,14 @@ func TestAFailedPluginIsTriedAgain(t *testing.T) {
 	}
 	st.stop()
 	other.mustReload(two)
-	if got := say(t, other.client("demo"), "b_echo"); got != "1 v1 one " {
+	if got := say(t, other.client(), "b_echo"); got != "1 v1 one " {
 		t.Errorf("got %q", got)
 	}
 }
 
 func TestPluginsComeAndGo(t *testing.T) {
 	st := newStage(t, demo, two)
-	c := st.client("demo")
+	c := st.client()
 	st.mustReload(`plugin "c" {
   ACTOR
   tools { prefix = "c_" }
@@ -164,7 +164,7 @@ func TestAnExclusivePluginIsNeverTwo(t *testing.T) {
   env = { ALONE = "1", EXCLUSIVE = "1", WORD = "one" }
 }`
 	st := newStage(t, demo, block)
-	c := st.client("demo")
+	c := st.client()
 	slow := make(chan string)
 	go func() {
 		res, err := c.CallTool(t.Context(), "echo", []byte(`{"n":7,"millis":500}`), func(string, []byte) {})
@@ -202,7 +202,7 @@ func TestAnExclusivePluginIsNeverTwo(t *testing.T) {
 
 func TestClientsAreToldOfListsThatChangedAndOfNoOther(t *testing.T) {
 	st := newStage(t, demo, two)
-	p := st.connect("demo")
+	p := st.connect()
 	if got := p.list(2); got != "b_echo echo" {
 		t.Fatalf("tools %q", got)
 	}
@@ -231,7 +231,7 @@ func TestClientsAreToldOfListsThatChangedAndOfNoOther(t *testing.T) {
 
 func TestSubscriptionsLiveOn(t *testing.T) {
 	st := newStage(t, demo, two)
-	p := st.connect("demo")
+	p := st.connect()
 	p.send(`{"jsonrpc":"2.0","id":2,"method":"resources/subscribe","params":{"uri":"test://clock"}}`)
 	updates := func(what string) {
 		t.Helper()
@@ -263,14 +263,14 @@ func TestTwoHostsDoNotShareADataFolder(t *testing.T) {
 	st := newStage(t, demo, two)
 	other := &stage{t: t, dir: st.dir}
 	other.start(demo)
-	if got := say(t, other.client("demo"), "echo"); !strings.HasPrefix(got, "error: ") || strings.Contains(got, "pid") {
+	if got := say(t, other.client(), "echo"); !strings.HasPrefix(got, "error: ") || strings.Contains(got, "pid") {
 		t.Errorf("a call of the second host: %q", got)
 	}
 	s := other.plugin("a")
 	if s.State != "failed" || s.PID != 0 || !strings.Contains(s.Reason, "another mcphost (pid ") || !strings.Contains(s.Reason, "--state-dir") {
 		t.Errorf("the second host: %+v", s)
 	}
-	if got := say(t, st.client("demo"), "echo"); got != "1 v1  " {
+	if got := say(t, st.client(), "echo"); got != "1 v1  " {
 		t.Errorf("the first host: %q", got)
 	}
 	if _, err := os.Stat(filepath.Join(st.dir, "state", "data", ".locks", "a.lock")); err != nil {
