@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -23,6 +24,10 @@ const (
 	notifyBurst = 100
 	notifyRate  = 50
 )
+
+// maxLogData bounds the data of one log message: a plugin may say as much as
+// a result has, and many times a call.
+const maxLogData = 64 << 10
 
 // A Peer forwards progress and logs of one use to its client. It implements
 // [primitive.Peer]. What comes after Close is dropped.
@@ -105,7 +110,11 @@ func (p *Peer) Log(l primitive.Log) {
 		b = jsonrpc.AppendString(b, l.Logger)
 	}
 	b = append(b, `,"data":`...)
-	b = jsonrpc.AppendLine(b, l.Data)
+	if len(l.Data) > maxLogData {
+		b = fmt.Appendf(b, `"%d bytes are left out"`, len(l.Data))
+	} else {
+		b = jsonrpc.AppendLine(b, l.Data)
+	}
 	p.sendLocked(append(b, "}}"...))
 }
 
