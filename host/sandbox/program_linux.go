@@ -28,7 +28,8 @@ func (s *spec) programs() []string {
 }
 
 // programFiles returns the files that the kernel opens to run program: itself,
-// the interpreters that "#!" lines name, and the dynamic loader. Those that are
+// the interpreters that "#!" lines name, and the dynamic loader; the links on
+// the way to them, and what an interpreter cannot begin without. Those that are
 // not there are left out; exec will say so.
 func programFiles(program string, env []string) []string {
 	files := []string{program}
@@ -39,10 +40,62 @@ func programFiles(program string, env []string) []string {
 			}
 		}
 	}
+	for _, file := range slices.Clone(files) {
+		files = append(files, links(file)...)
+		files = append(files, standardLibrary(file)...)
+	}
 	return slices.DeleteFunc(files, func(f string) bool {
 		_, err := os.Stat(f)
 		return errors.Is(err, fs.ErrNotExist)
 	})
+}
+
+// links returns the symbolic links between file, if it is one, and what it is
+// in the end: a venv's python3 leads to the one it was made with by way of
+// another link, which is in neither's folder of the plugin.
+func links(file string) (list []string) {
+	for range maxLinks {
+		target, err := os.Readlink(file)
+		if err != nil {
+			return list
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(file), target)
+		}
+		file = target
+		list = append(list, file)
+	}
+	return list
+}
+
+// maxLinks is how many symbolic links Linux follows.
+const maxLinks = 40
+
+// standardLibrary returns the library that belongs to an interpreter which is
+// installed outside of the system's folders, by pyenv, uv or conda: without it
+// no script runs. What was installed into it comes along, nothing beside it.
+func standardLibrary(program string) []string {
+	real, err := filepath.EvalSymlinks(program)
+	if err != nil || !strings.HasPrefix(filepath.Base(real), "python3") {
+		return nil // Node and others are one file
+	}
+	lib := filepath.Join(filepath.Dir(filepath.Dir(real)), "lib")
+	var found []string
+	for _, pattern := range []string{"python3*/os.py", "libpython3*.so*"} {
+		paths, err := filepath.Glob(filepath.Join(escapeGlob(lib), pattern))
+		if err != nil {
+			return nil
+		}
+		for _, path := range paths {
+			found = append(found, strings.TrimSuffix(path, "/os.py"))
+		}
+	}
+	return found
+}
+
+// escapeGlob returns a pattern that matches path alone.
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 func openedFor(program string, env []string) []string {
