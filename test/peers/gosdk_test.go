@@ -26,7 +26,7 @@ func tappedHost(t *testing.T, args ...string) *exec.Cmd {
 	}
 	dir := tapDir(t)
 	cmd := exec.Command(self, append([]string{filepath.Join(house, "bin", "mcphost")}, args...)...)
-	cmd.Env = append(environment(), tapEnv+"="+dir)
+	cmd.Env = append(environment(t), tapEnv+"="+dir)
 	cmd.Stderr = t.Output()
 	return cmd
 }

@@ -31,7 +31,7 @@ func serve(t *testing.T, config string, args ...string) *web {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(house, "bin", "mcphost"),
 		append([]string{"serve", "-c", filepath.Join(house, config), "--listen", "127.0.0.1:0"}, args...)...)
-	cmd.Env = environment()
+	cmd.Env = environment(t)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -73,9 +73,11 @@ func furnish(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// environment is that of a host: a state of its own, and an end at the first data race.
-func environment() []string {
-	return append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(house, "state"), "GORACE=halt_on_error=1 atexit_sleep_ms=0")
+// environment is that of the hosts of a test: a state of their own, and an end
+// at the first data race.
+func environment(t *testing.T) []string {
+	t.Helper()
+	return append(os.Environ(), "XDG_STATE_HOME="+t.TempDir(), "GORACE=halt_on_error=1 atexit_sleep_ms=0")
 }
 
 // tapEnv makes this program a tap: it runs the command of its arguments and

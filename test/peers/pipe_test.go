@@ -32,7 +32,7 @@ type pipe struct {
 func start(t *testing.T, handle, config string) *pipe {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(house, "bin", "mcphost"), "start", handle, "-c", filepath.Join(house, config))
-	cmd.Env = environment()
+	cmd.Env = environment(t)
 	c := &pipe{t: t, wire: newRecord(t).wire(), cmd: cmd, lines: make(chan []byte, 4096), log: new(bytes.Buffer)}
 	cmd.Stderr = c.log
 	out, err := cmd.StdoutPipe()
