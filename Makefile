@@ -25,6 +25,10 @@ run: build ## build, then serve config.hcl until Ctrl-C
 test: build ## all tests, with the race detector
 	$(GO) test -race -timeout 12m ./...
 
+.PHONY: test-python
+test-python: build ## the Python SDK and the example that uses it
+	sdk/python/test.sh
+
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint $(TOOLS)/buf ## everything that finds fault without running
 	@unformatted=$$($(GOFILES) | xargs -r gofmt -l); \

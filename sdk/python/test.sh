@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the Python SDK: makes a virtual environment in .cache/python, installs the package as a wheel into it, checks its
+# Tests the Python SDK and the example in Python: makes a virtual environment in .cache/python, installs the package as a wheel into it, checks its
 # types and runs pytest with the arguments given. Nothing is installed elsewhere.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -16,6 +16,6 @@ if [ "$(cat "$venv/stamp" 2>/dev/null)" != "$stamp" ]; then
 	echo "$stamp" >"$venv/stamp"
 fi
 "$venv/bin/pip" install -q --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall .
-flock -u 9
 "$venv/bin/python" -m mypy
-"$venv/bin/python" -m pytest "$@"
+"$venv/bin/python" -m mypy ../../examples/python-sqlite/plugin.py
+"$venv/bin/python" -m pytest tests ../../examples/python-sqlite "$@"

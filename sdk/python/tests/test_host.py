@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from conftest import HERE
 
-from mcphost._byhand import files
+from mcphost.testing import sandbox_files
 
 LAB = HERE / "plugins" / "lab.py"
 
@@ -53,7 +53,7 @@ class Client:
 def serve(binary: Path, folder: Path, block: str = "", script: Path = LAB) -> Iterator[Client]:
     config = folder / "config.hcl"
     config.write_text(
-        f'plugin "lab" {{\n  command = {json.dumps([sys.executable, str(script)])}\n  files = {json.dumps(files(str(script)))}\n{block}\n}}\n'
+        f'plugin "lab" {{\n  command = {json.dumps([sys.executable, str(script)])}\n  files = {json.dumps(sandbox_files(script))}\n{block}\n}}\n'
         'local "lab" { plugins = ["lab"] }\n'
     )
     log = (folder / "log").open("wb")

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 from google.protobuf.json_format import MessageToDict
 
 from . import _json
+from ._byhand import files
 from ._codec import Builder
 from ._errors import Diagnostic
 from ._plugin import Plugin
@@ -230,6 +231,11 @@ def check_manifest(plugin: Plugin, path: Path | str) -> None:
     assert json.loads(kept) == json.loads(now), f"the manifest changed; MCPHOST_UPDATE=1 writes {path}"
 
 
+def sandbox_files(script: Path | str) -> list[str]:
+    """What `files` of a plugin block must name for this interpreter to run a script, for tests through a real host."""
+    return files(str(script))
+
+
 def _readable(message: Any) -> Any:
     """A message as JSON, with the JSON inside of it as JSON, not as base64."""
 
@@ -243,4 +249,4 @@ def _readable(message: Any) -> Any:
     return unwrap(MessageToDict(message))
 
 
-__all__ = ["Host", "InvalidConfig", "Outcome", "accept", "check_manifest", "connect", "context", "decline", "manifest"]
+__all__ = ["Host", "InvalidConfig", "Outcome", "accept", "check_manifest", "connect", "context", "decline", "manifest", "sandbox_files"]
