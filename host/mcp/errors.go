@@ -91,6 +91,9 @@ func Fault(err error, k primitive.Kind, l Lineage) (asResult string, e *jsonrpc.
 	switch {
 	case pe.Failure == primitive.Foreign:
 		code = foreignCode(jsonrpc.Code(pe.Code), l)
+		if code == MissingClientCapability && !jsonrpc.IsObject(jsonrpc.Lookup(pe.Data, "requiredCapabilities")) {
+			code = jsonrpc.InternalError // basic/index: the data of -32021 MUST name what is missing
+		}
 	case l == Legacy && k == primitive.KindResource && f.legacy != 0:
 		code = f.legacy
 	case l == Legacy && code == MissingClientCapability:

@@ -37,6 +37,9 @@ func TestEveryFailureHasAForm(t *testing.T) {
 func TestCodesByLineage(t *testing.T) {
 	notFound := primitive.Errorf(primitive.NotFound, "no")
 	foreign := func(c int) error { return &primitive.Error{Failure: primitive.Foreign, Code: c, Detail: "x"} }
+	capability := func(data string) error {
+		return &primitive.Error{Failure: primitive.Foreign, Code: -32021, Detail: "x", Data: []byte(data)}
+	}
 	tests := map[string]struct {
 		err            error
 		kind           primitive.Kind
@@ -46,7 +49,9 @@ func TestCodesByLineage(t *testing.T) {
 		"unknown resource":             {notFound, primitive.KindResource, -32002, -32602},
 		"denied read":                  {primitive.Errorf(primitive.Denied, "no"), primitive.KindResource, mcp.DeniedCode, mcp.DeniedCode},
 		"plugin's not found":           {foreign(-32002), primitive.KindTool, -32002, -32602},
-		"plugin's capability":          {foreign(-32021), primitive.KindTool, -32600, -32021},
+		"plugin's capability":          {capability(`{"requiredCapabilities":{"sampling":{}}}`), primitive.KindTool, -32600, -32021},
+		"plugin's unknown capability":  {foreign(-32021), primitive.KindTool, -32600, -32603},
+		"plugin's odd capability":      {capability(`{"requiredCapabilities":"sampling"}`), primitive.KindTool, -32600, -32603},
 		"plugin's header mismatch":     {foreign(-32020), primitive.KindTool, -32603, -32603},
 		"plugin's unsupported version": {foreign(-32022), primitive.KindTool, -32603, -32603},
 		"plugin's url elicitation":     {foreign(-32042), primitive.KindTool, -32603, -32603},
