@@ -53,6 +53,7 @@ func (d *decoder) checkPlugin(p *Plugin) {
 		}
 	}
 	d.resolve(p)
+	d.checkArguments(p)
 	if p.config != nil {
 		d.checkConfig(p.config.Body, p.eval)
 	}

@@ -83,10 +83,16 @@ func (d *decoder) resolve(p *Plugin) {
 	}
 	at, name := p.At("command", "0"), p.Command[0]
 	if !strings.ContainsAny(name, `/\`) && name != "~" {
-		found := d.lookPath(name)
-		if found == "" {
+		found, shim := d.lookPath(name, p.Sandbox.Mode == SandboxOff)
+		switch {
+		case found == "" && shim != "":
+			d.errorf(at, "Command is a shim", "On PATH, %q is %q, the shim of a version manager. %s. Write the path of the program itself.", name, shim, aboutShims)
+			return
+		case found == "":
 			d.errorf(at, "Missing command", "There is no program %q on PATH. To run a file beside this one, write \"./%s\".", name, name)
 			return
+		case shim != "":
+			d.warnf(at, "Command is a shim", "First on PATH, %q is %q, the shim of a version manager. %s. So this runs %q; write a path to run another program.", name, shim, aboutShims, found)
 		}
 		p.Command[0] = found
 		return
@@ -94,22 +100,31 @@ func (d *decoder) resolve(p *Plugin) {
 	p.Command[0] = d.absolute(d.dir(at.Filename), name)
 	if problem := runnable(p.Command[0]); problem != "" {
 		d.errorf(at, "Missing command", "%s", problem)
+	} else if isShim(p.Command[0]) && p.Sandbox.Mode != SandboxOff {
+		d.errorf(at, "Command is a shim", "The file %q is the shim of a version manager. %s. Write the path of the program itself.", p.Command[0], aboutShims)
 	}
 }
 
-func (d *decoder) lookPath(name string) string {
+// lookPath returns the program that PATH has for a bare name, and the shim that
+// comes before it, which it passes over unless shims will do. Empty is none.
+func (d *decoder) lookPath(name string, shims bool) (file, shim string) {
 	list, _ := d.opts.Env("PATH") // without one nothing is found
 	for _, dir := range filepath.SplitList(list) {
 		if !filepath.IsAbs(dir) { // the program must not depend on where the host is started
 			continue
 		}
 		for _, suffix := range executableSuffixes() {
-			if file := filepath.Join(dir, name+suffix); runnable(file) == "" {
-				return file
+			file := filepath.Join(dir, name+suffix)
+			switch {
+			case runnable(file) != "":
+			case isShim(file) && !shims:
+				shim = file
+			default:
+				return file, shim
 			}
 		}
 	}
-	return ""
+	return "", shim
 }
 
 func executableSuffixes() []string {

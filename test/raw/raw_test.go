@@ -57,6 +57,35 @@ func TestRawPlugins(t *testing.T) {
 	}
 }
 
+// TestPythonOnPath runs the plugin by a bare name: the interpreter is the first
+// one on PATH that is no shim, and what it needs comes by PYTHONPATH.
+func TestPythonOnPath(t *testing.T) {
+	dir, err := installPython()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages, err := filepath.Glob(filepath.Join(dir, ".venv/lib/python3*/site-packages"))
+	if err != nil || len(packages) != 1 {
+		t.Fatalf("packages: %v, %v", packages, err)
+	}
+	version := filepath.Base(filepath.Dir(filepath.Dir(packages[0]))) // python3.11
+	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+		program := filepath.Join(folder, "python3")
+		if _, err := os.Stat(program); err != nil || filepath.Base(folder) == "shims" {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(program)
+		if err != nil || filepath.Base(real) != version {
+			t.Skipf("the venv is of %s, and %s is %s", version, program, real)
+		}
+		break
+	}
+	config := writeConfig(t, dir, fmt.Sprintf("command = [\"python3\", \"./plugin.py\"]\n  files = [\".\"]\n  env = { PYTHONPATH = %q }\n  config { greeting = \"good day\" }", packages[0]))
+	h := start(t, config)
+	h.lists(t)
+	h.calls(t)
+}
+
 // TestRawPluginsComplain lets the plugins check their config blocks: the
 // complaint names the line.
 func TestRawPluginsComplain(t *testing.T) {
