@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/mcphost/mcphost/host/jsonrpc"
 )
@@ -142,6 +143,9 @@ func (p *lockPlugin) entry() (*Entry, error) {
 	return e, nil
 }
 
+// names are the members that hold the name of a definition.
+var names = map[string]string{"tool": "name", "prompt": "name", "resource": "uri", "resource_template": "uriTemplate"}
+
 func (d *lockDefinition) definition(kind string) (Definition, error) {
 	text := []byte(d.Definition)
 	if err := jsonrpc.Check(text); err != nil || !jsonrpc.IsObject(text) {
@@ -150,6 +154,14 @@ func (d *lockDefinition) definition(kind string) (Definition, error) {
 	made := define(kind, d.Name, text)
 	if made.SHA256 != d.SHA256 {
 		return Definition{}, fmt.Errorf("the definition of %s does not match its digest: it was edited", made.id())
+	}
+	made.Name = ""
+	if v := jsonrpc.Lookup(made.Text, names[kind]); v != nil && names[kind] != "" {
+		made.Name, _ = jsonrpc.String(v)
+	}
+	// HCL composes what it reads, so that the label is the name for people alone.
+	if norm.NFC.String(made.Name) != norm.NFC.String(d.Name) {
+		return Definition{}, fmt.Errorf("the definition of %s is called %s", id{kind, d.Name}, quote(made.Name))
 	}
 	return made, nil
 }

@@ -36,8 +36,9 @@ func literal(s string) string {
 
 func writeEntry(b *bytes.Buffer, e *Entry) {
 	fmt.Fprintf(b, "\nplugin %s {\n", literal(e.Handle))
+	start := b.Len()
 	if e.Version != "" {
-		fmt.Fprintf(b, "  version = %s\n", literal(e.Version))
+		fmt.Fprintf(b, "\n  version = %s\n", literal(e.Version))
 	}
 	writeSums(b, "sha256", e.Program)
 	writeSums(b, "files", e.Files)
@@ -51,6 +52,9 @@ func writeEntry(b *bytes.Buffer, e *Entry) {
 		}
 		fmt.Fprintf(b, " {\n    sha256     = %s\n    definition = <<-JSON\n", literal(d.SHA256))
 		fmt.Fprintf(b, "%s\n    JSON\n  }\n", visible(indented(d.Text, "      "), true))
+	}
+	if text := b.Bytes(); b.Len() > start { // the first needs no empty line before it
+		b.Truncate(start + copy(text[start:], text[start+1:]))
 	}
 	b.WriteString("}\n")
 }
