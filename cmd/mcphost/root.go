@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -25,11 +26,17 @@ type globals struct {
 	logJSON  bool
 	stateDir string
 
+	gcPercent int // to go back to when what is read at start has been read
+
 	quiet bool // of a command that ends by itself: only warnings, unless the flag says otherwise
 }
 
+// startGCPercent lets the heap of a start grow: it is small, nearly all of it
+// stays, and to collect it takes longer than all the rest.
+const startGCPercent = 800
+
 func newRoot() *cobra.Command {
-	g := new(globals)
+	g := &globals{gcPercent: debug.SetGCPercent(startGCPercent)}
 	root := &cobra.Command{
 		Use:   "mcphost",
 		Short: "Run tools as sandboxed plugins and serve them to MCP clients",

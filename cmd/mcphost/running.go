@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -32,7 +33,9 @@ func (g *globals) withHost(ctx context.Context, cfg *config.Config, s host.Scope
 			err = fmt.Errorf("stopping: %w", e)
 		}
 	}()
-	if err := show(h.Start(ctx, s)); err != nil {
+	diags := h.Start(ctx, s)
+	debug.SetGCPercent(g.gcPercent)
+	if err := show(diags); err != nil {
 		return err
 	}
 	return f(h)
