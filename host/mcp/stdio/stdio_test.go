@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -33,27 +34,32 @@ func newEndpoint() *mcp.Endpoint {
 // A client that goes without reading what it was told must not keep the host
 // and its plugins for ever, whether it closes our input or has us stopped.
 func TestTheEndWaitsForNoReader(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		inR, inW := io.Pipe()
-		for name, end := range map[string]func(){"end of input": func() {}, "stopped": stop} {
-			outR, outW := io.Pipe()
-			var in io.Reader = strings.NewReader(strings.Repeat("{}\n", 100))
-			if name == "stopped" {
-				in = io.MultiReader(in, inR)
-			}
-			done := make(chan error, 1)
-			go func() { done <- stdio.Serve(ctx, in, outW, echo{}, newEndpoint(), primitive.Principal{}) }()
-			synctest.Wait()
-			end()
-			if err := <-done; err == nil {
-				t.Errorf("%s: Serve returned no error", name)
-			}
-			outR.Close()
-			synctest.Wait()
-		}
-		inW.Close()
-	})
+	for _, stopped := range []bool{false, true} {
+		t.Run(fmt.Sprintf("stopped=%v", stopped), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, stop := context.WithCancel(t.Context())
+				defer stop()
+				inR, inW := io.Pipe()
+				outR, outW := io.Pipe()
+				done := make(chan error, 1)
+				go func() { done <- stdio.Serve(ctx, inR, outW, echo{}, newEndpoint(), primitive.Principal{}) }()
+				if _, err := io.WriteString(inW, strings.Repeat("{}\n", 100)); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				if stopped {
+					stop()
+				} else {
+					inW.Close()
+				}
+				if err := <-done; err == nil {
+					t.Error("Serve returned no error")
+				}
+				inW.Close()
+				outR.Close()
+			})
+		})
+	}
 }
 
 func TestASlowReaderGetsEverything(t *testing.T) {
