@@ -61,6 +61,12 @@ proto-check: $(PROTO_TOOLS) ## fail when the committed Go is not what the contra
 conformance: build ## the official MCP suite against one mcphost
 	$(GO) run ./test/conformance
 
+CHAOSTIME ?= 10m
+
+.PHONY: chaos
+chaos: ## have something bad happen to plugins every second, for CHAOSTIME; see docs/chaos.md
+	$(GO) test -count=1 -timeout 60m -v -run '^Test(Chaos|Restart|GoroutinesEnd)$$' ./test/chaos -for $(CHAOSTIME)
+
 FUZZTIME ?= 60s
 
 .PHONY: fuzz

@@ -1,0 +1,6 @@
+//go:build !race
+
+package chaos
+
+// raced says that the tests look for data races, so that the hosts do as well.
+const raced = false
