@@ -72,7 +72,7 @@ def _open(name: str, ctx: mcphost.Context) -> Iterator[sqlite3.Connection]:
     end = time.monotonic() + config.max_seconds
     try:
         with closing(sqlite3.connect(uri, uri=True)) as db:
-            if hasattr(db, "setlimit"):  # since Python 3.11: no value may eat the memory
+            if hasattr(db, "setlimit"):  # since Python 3.11; before, the sandbox alone bounds the memory
                 db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 16 << 20)
             db.set_authorizer(_authorize)
             db.set_progress_handler(lambda: ctx.cancelled or time.monotonic() > end, 10_000)
@@ -83,7 +83,7 @@ def _open(name: str, ctx: mcphost.Context) -> Iterator[sqlite3.Connection]:
             ctx.check()
             raise mcphost.ToolError(f"the query took longer than {config.max_seconds:g} s") from None
         raise mcphost.ToolError(str(e)) from None
-    except sqlite3.Error as e:
+    except (sqlite3.Error, sqlite3.Warning) as e:  # before Python 3.11 a second statement is a warning
         raise mcphost.ToolError(str(e)) from None
 
 

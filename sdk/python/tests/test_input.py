@@ -1,5 +1,6 @@
 """Questions in the middle of a handler."""
 
+import enum
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -66,6 +67,41 @@ def test_two_rounds_read_like_calls_that_wait(kind: str) -> None:
     assert last.text == "['a'] Ada red 2"
     assert done == ["step"]
     assert first.answer(name=decline()).text == "nobody"
+
+
+def test_pydantic_forms_are_flat() -> None:
+    pydantic = pytest.importorskip("pydantic")
+    size = enum.Enum("size", {"S": "s", "L": "l"})
+    shirt = pydantic.create_model("Shirt", size=(size, ...), note=(str | None, None), n=(int, 1))
+
+    def ask(ctx: mcphost.Context) -> str:
+        value: Any = ctx.elicit("shirt", "Which?", shirt).value
+        return f"{value.size.value} {value.note} {value.n}"
+
+    first = serve(ask).call("ask")
+    schema = first.questions["shirt"]["requestedSchema"]
+    assert schema == {
+        "type": "object",
+        "properties": {
+            "size": {"title": "size", "type": "string", "enum": ["s", "l"]},
+            "note": {"title": "Note", "type": "string"},
+            "n": {"title": "N", "type": "integer", "default": 1},
+        },
+        "required": ["size"],
+    }
+    assert first.answer(shirt=accept(size="l")).text == "l None 1"
+    assert first.answer(shirt=accept(size="m")).questions
+
+
+def test_forms_are_of_primitives() -> None:
+    @dataclass
+    class Nested:
+        name: Name
+
+    def ask(ctx: mcphost.Context) -> None:
+        ctx.elicit("k", "?", Nested)
+
+    assert "internal error" in serve(ask).call("ask").text
 
 
 def test_an_answer_that_does_not_fit_is_asked_for_again() -> None:

@@ -209,6 +209,19 @@ def test_health_and_shutdown_are_answered_while_every_call_hangs(start: Any) -> 
     assert all(call.code() != grpc.StatusCode.OK for call in calls)
 
 
+def test_what_is_broken_tells_the_host_nothing_but_where_to_look(start: Any) -> None:
+    p = start().connect()
+    request = pb.ReadResourceRequest(uri="lab://x", input_responses_json={"a": b"{"}, state=b"{")
+    read = p.rpc("/mcphost.plugin.v1.PluginService/ReadResource", request, pb.ReadResourceResponse.FromString)
+    assert read.result.contents[0].text == "this is x"
+    with pytest.raises(grpc.RpcError) as e:
+        p.rpc("/mcphost.plugin.v1.PluginService/ListResources", pb.ListResourcesRequest(), bytes)
+    assert e.value.code() == grpc.StatusCode.UNIMPLEMENTED
+    with pytest.raises(grpc.RpcError) as e:
+        p.rpc("/mcphost.plugin.v1.PluginService/Authorize", pb.AuthorizeRequest(), bytes)
+    assert e.value.code() == grpc.StatusCode.UNIMPLEMENTED
+
+
 def test_watching(start: Any) -> None:
     p = start().connect()
     watch = p.channel.unary_stream(

@@ -244,6 +244,24 @@ def test_progress_and_logs() -> None:
     assert h._run(quiet).progress == [] and h._run(quiet).logs == [("error", "bad")]
 
 
+def test_a_tool_that_says_more_than_is_read_ends_all_the_same() -> None:
+    ended = threading.Event()
+
+    def babble(ctx: mcphost.Context) -> None:
+        n = 0
+        while not ctx.cancelled:
+            n += 1
+            ctx.progress(n)
+        ended.set()
+
+    h = testing.connect(plugin(babble))
+    rpc = testing._RPC()
+    stream = h.service.CallToolStream(pb.CallToolStreamRequest(call=pb.CallToolRequest(context=testing.context(), name="babble")), rpc)
+    assert next(stream).progress.progress == 1
+    rpc.cancel()
+    assert ended.wait(5)
+
+
 def test_unary_and_stream_agree() -> None:
     p = plugin(text, picture, whole, fails)
     h = testing.connect(p)

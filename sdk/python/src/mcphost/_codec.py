@@ -16,6 +16,7 @@ import inspect
 import json
 import os
 import pathlib
+import sys
 import types
 import typing
 import uuid
@@ -218,6 +219,8 @@ class Builder:
 
     def build(self, hint: Any) -> Codec:
         """The codec of a type. TypeError if it has none."""
+        if isinstance(hint, str):
+            hint = self._named(hint)
         try:
             simple = _SIMPLE.get(hint)
         except TypeError:  # not hashable
@@ -245,6 +248,13 @@ class Builder:
         if isinstance(hint, type):
             return self._class(hint)
         raise TypeError(f"{hint!r} cannot be described as JSON Schema")
+
+    def _named(self, name: str) -> Any:
+        """The type that list["Name"] means, which Python 3.10 leaves as it is."""
+        for cls in reversed(self._open):
+            if (found := vars(sys.modules[cls.__module__]).get(name)) is not None:
+                return found
+        raise TypeError(f"the annotation {name!r} is not known here; write it without quotes")
 
     def _annotated(self, hint: Any) -> Codec:
         base, *notes = get_args(hint)

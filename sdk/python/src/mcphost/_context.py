@@ -315,7 +315,7 @@ class Context:
         """
         builder = Builder()
         codec = builder.build(form)
-        schema = _form_only(codec.schema, form)
+        schema = _form_only(codec.schema, builder.definitions)
 
         def decode(content: Any) -> T:
             known = {k: v for k, v in content.items() if k in schema["properties"]} if isinstance(content, dict) else content
@@ -520,16 +520,24 @@ def _dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _form_only(schema: Schema, form: Any) -> Schema:
+def _form_only(schema: Schema, definitions: dict[str, Schema]) -> Schema:
     """schema without what a form may not have: it is flat, and every value is one primitive."""
     if schema.get("type") != "object":
-        raise TypeError(f"{form!r} is no form: it is not an object")
+        raise TypeError("a form is an object")
     properties = {}
     for name, member in schema.get("properties", {}).items():
+        # pydantic writes an optional member as a choice, and an enum as a definition.
+        if choice := [m for m in member.get("anyOf", ()) if m != {"type": "null"}]:
+            member = {**{k: v for k, v in member.items() if k != "anyOf"}, **choice[0]}
+        if "$ref" in member:
+            referred = definitions[member["$ref"].rpartition("/")[2]]
+            member = {**referred, **{k: v for k, v in member.items() if k != "$ref"}}
         if isinstance(member.get("type"), list) and len(member["type"]) == 2 and member["type"][0] == "null":
             member = {**member, "type": member["type"][1]}
-            if "enum" in member:
-                member["enum"] = [v for v in member["enum"] if v is not None]
-        properties[name] = member
+        if "enum" in member:
+            member = {**member, "enum": [v for v in member["enum"] if v is not None]}
+        if member.get("type") not in ("string", "integer", "number", "boolean", "array"):
+            raise TypeError(f"the member {name!r} of a form is no primitive")
+        properties[name] = {k: v for k, v in member.items() if k != "default" or v is not None}
     rest = {k: v for k, v in schema.items() if k not in ("additionalProperties", "properties", "description", "title")}
     return {**rest, "properties": properties}

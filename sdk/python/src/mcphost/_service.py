@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import secrets
 import threading
@@ -27,6 +28,7 @@ from .plugin.v1 import plugin_pb2 as pb
 
 MAX_TO_PLUGIN = 64 << 20  # bytes of a message
 MAX_FROM_PLUGIN = 16 << 20
+MAX_EVENTS = 1024  # of a call that wait to be sent
 _RESULT_ROOM = 64 << 10  # what a message to the host may take beside the result itself
 
 T = TypeVar("T")
@@ -131,14 +133,26 @@ class Service:
 
     def CallToolStream(self, request: pb.CallToolStreamRequest, rpc: RPC) -> Iterator[pb.CallToolStreamResponse]:
         self._ready()
-        # Not bounded: what a tool says is sent as fast as the host reads, and ends with the call.
-        events: queue.SimpleQueue[pb.CallToolStreamResponse | BaseException] = queue.SimpleQueue()
+        # Bounded: a tool that says more than the host reads waits, until nobody reads any more.
+        events: queue.Queue[pb.CallToolStreamResponse | BaseException] = queue.Queue(MAX_EVENTS)
+        over = threading.Event()
+        rpc.on_over(over.set)
+
+        def send(event: pb.CallToolStreamResponse | BaseException) -> None:
+            while not over.is_set():
+                try:
+                    events.put(event, timeout=0.5)
+                    return
+                except queue.Full:
+                    pass
+            with contextlib.suppress(queue.Full):  # whoever waits must not wait for ever
+                events.put_nowait(event)
 
         def call() -> None:
             try:
-                events.put(pb.CallToolStreamResponse(outcome=self._call_tool(request.call, rpc, events.put)))
+                send(pb.CallToolStreamResponse(outcome=self._call_tool(request.call, rpc, send)))
             except BaseException as e:
-                events.put(e)
+                send(e)
 
         self._streams.submit(call)
         while True:
@@ -321,6 +335,10 @@ class Service:
         text = valid(str(e)) if isinstance(e, ToolError) else self._incident(subject, e, quiet=ctx.cancelled)
         return Failure(error=pb.Error(code=INTERNAL_ERROR, message=text), text=text)
 
+    def refused(self, method: str, e: Exception) -> Refused:
+        """The status for what a method raised: grpc on its own would tell the host all about it, and log it in its own way."""
+        return e if isinstance(e, Refused) else Refused(grpc.StatusCode.INTERNAL, self._incident(method, e))
+
     def _incident(self, subject: str, e: BaseException, *, quiet: bool = False) -> str:
         """Says nothing but where to look: the log has the rest under the same incident id."""
         incident = secrets.token_hex(6).upper()
@@ -398,7 +416,7 @@ def handlers(service: Service, urgent: futures.ThreadPoolExecutor) -> grpc.Gener
         implementation = getattr(service, method.name, None)
         if implementation is None:
             continue
-        behaviour: Any = (_stream if method.server_streaming else _unary)(implementation)
+        behaviour: Any = (_stream if method.server_streaming else _unary)(service, implementation)
         if method.name in ("Describe", "Watch"):
             behaviour.experimental_thread_pool = urgent
         make = grpc.unary_stream_rpc_method_handler if method.server_streaming else grpc.unary_unary_rpc_method_handler
@@ -408,21 +426,24 @@ def handlers(service: Service, urgent: futures.ThreadPoolExecutor) -> grpc.Gener
     return grpc.method_handlers_generic_handler("mcphost.plugin.v1.PluginService", methods)
 
 
-def _unary(implementation: Any) -> Any:
+def _unary(service: Service, implementation: Any) -> Any:
     def behaviour(request: Any, context: grpc.ServicerContext) -> Any:
         try:
             return implementation(request, _GRPC(context))
-        except Refused as e:
-            context.abort(e.code, e.details)
+        except Exception as e:
+            refused = service.refused(implementation.__name__, e)
+        context.abort(refused.code, refused.details)
 
     return behaviour
 
 
-def _stream(implementation: Any) -> Any:
+def _stream(service: Service, implementation: Any) -> Any:
     def behaviour(request: Any, context: grpc.ServicerContext) -> Any:
         try:
             yield from implementation(request, _GRPC(context))
-        except Refused as e:
-            context.abort(e.code, e.details)
+            return
+        except Exception as e:
+            refused = service.refused(implementation.__name__, e)
+        context.abort(refused.code, refused.details)
 
     return behaviour
