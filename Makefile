@@ -57,6 +57,10 @@ proto-check: $(PROTO_TOOLS) ## fail when the committed Go is not what the contra
 	@cd proto && find . -name '*.pb.go' | sort | diff -u - ../.cache/proto/generated
 	@while read -r f; do diff -u "proto/$$f" ".cache/proto/proto/$$f" || { echo "run make proto" >&2; exit 1; }; done < .cache/proto/generated
 
+.PHONY: test-typescript
+test-typescript: build ## the TypeScript SDK and its example, behind this mcphost
+	sdk/typescript/test.sh
+
 .PHONY: conformance
 conformance: build ## the official MCP suite against one mcphost
 	$(GO) run ./test/conformance

@@ -3,7 +3,7 @@
 # builds and `npm ci` installs. With --check it fails, and changes nothing, where the committed code is another.
 set -eu
 cd "$(dirname "$0")"
-make -s -C ../.. .tools/buf >/dev/null 2>&1 || make -C ../.. "$(cd ../.. && pwd)/.tools/buf"
+make -s -C ../.. "$(cd ../.. && pwd)/.tools/buf"
 if [ "${1-}" = --check ]; then
 	fresh=$(mktemp -d)
 	trap 'rm -rf "$fresh"' EXIT

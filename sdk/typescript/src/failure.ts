@@ -19,14 +19,20 @@ export type Outcome<T> = { value: T } | Failure;
  * without the answer.
  */
 export async function run<T>(subject: string, call: Call, handler: () => Promise<T>): Promise<Outcome<T>> {
+  let outcome: { value: T } | { thrown: unknown };
   try {
-    const value = await handler();
-    const input = call.rounds.asked();
-    return input === undefined ? { value } : { input };
+    outcome = { value: await handler() };
   } catch (thrown) {
-    const input = call.rounds.asked();
-    return input === undefined ? failureOf(subject, call.logger, thrown) : { input };
+    outcome = { thrown };
   }
+  const input = call.rounds.asked();
+  if (input !== undefined) {
+    return { input };
+  }
+  if (call.rounds.clash !== undefined) {
+    outcome = { thrown: call.rounds.clash };
+  }
+  return "value" in outcome ? outcome : failureOf(subject, call.logger, outcome.thrown);
 }
 
 /** @internal A file that does not exist is a resource that does not exist. */

@@ -67,7 +67,8 @@ export class Rounds {
   readonly #memory: Memory;
   readonly #running = new Map<string, Promise<unknown>>();
   readonly #asked: InputRequest[] = [];
-  #clash = false;
+  /** That two questions had one key: whatever the handler made of it, its mistake. */
+  clash: Error | undefined;
 
   constructor(
     readonly answers: { [key: string]: Uint8Array },
@@ -107,8 +108,8 @@ export class Rounds {
     if (other === undefined) {
       this.#asked.push(request);
     } else if (!isDeepStrictEqual(other, request)) {
-      this.#clash = true;
-      throw new Error(`two different questions have the key ${JSON.stringify(key)}`);
+      this.clash = new Error(`two different questions have the key ${JSON.stringify(key)}`);
+      throw this.clash;
     }
     throw new InputRequired();
   }
@@ -137,7 +138,7 @@ export class Rounds {
 
   /** Returns the questions of this round, with the state that the next one needs, if it needs any, or undefined. */
   asked(): Wire | undefined {
-    if (this.#asked.length === 0 || this.#clash) {
+    if (this.#asked.length === 0 || this.clash !== undefined) {
       return undefined;
     }
     const { answers, done } = this.#memory;

@@ -5,7 +5,7 @@ import { ToolError } from "./errors.js";
 import type { Tool as Definition, ToolResult } from "./gen/mcphost/plugin/v1/plugin.js";
 import { encode, encodeOptional, isObject, parse, type JsonObject } from "./json.js";
 import { explicit, toResult, type Result } from "./result.js";
-import { SchemaError, toJsonSchema, validate, type Input, type Output, type Schema } from "./schema.js";
+import { jsonSchema, SchemaError, toJsonSchema, validate, type Input, type Output, type Schema, withJsonSchema } from "./schema.js";
 
 /** A value, or a promise of it. */
 export type Awaitable<T> = T | Promise<T>;
@@ -84,9 +84,10 @@ export function newTool<I extends Schema | undefined, O extends Schema | undefin
   fn: ToolFunction<I, O>,
 ): ServedTool {
   checkName(name);
-  const { input, output } = options;
+  const { output } = options;
+  const input = options.input ?? (options.definition === undefined ? noArguments : jsonSchema({}));
   return {
-    definition: toProto(name, options),
+    definition: toProto(name, input, options),
     async call(argumentsJson, call) {
       const value = await fn((await decode(input, argumentsJson)) as ToolInput<I>, call);
       return toResult(output === undefined || explicit(value) ? value : await validate(output, value), output !== undefined);
@@ -101,13 +102,28 @@ export function checkName(name: string): void {
   }
 }
 
-async function decode(input: Schema | undefined, json: Uint8Array): Promise<unknown> {
+/** The schema of a tool that takes nothing. */
+const noArguments: Schema = withJsonSchema(
+  {
+    "~standard": {
+      version: 1,
+      vendor: "mcphost",
+      validate: (value) => {
+        const names = Object.keys(value as JsonObject);
+        return names.length === 0 ? { value } : { issues: names.map((name) => ({ message: "is unknown", path: [name] })) };
+      },
+    },
+  },
+  { type: "object", additionalProperties: false },
+);
+
+async function decode(input: Schema, json: Uint8Array): Promise<unknown> {
   const value = json.length === 0 ? {} : parse(json);
   if (!isObject(value)) {
     throw new ToolError("invalid arguments: must be an object");
   }
   try {
-    return input === undefined ? value : await validate(input, value);
+    return await validate(input, value);
   } catch (error) {
     if (error instanceof SchemaError) {
       throw new ToolError(`invalid arguments: ${error.message}`);
@@ -116,14 +132,14 @@ async function decode(input: Schema | undefined, json: Uint8Array): Promise<unkn
   }
 }
 
-function toProto(name: string, options: ToolOptions<Schema | undefined, Schema | undefined>): Definition {
-  const { input, output, readOnly, destructive, idempotent, openWorld, definition } = options;
+function toProto(name: string, input: Schema, options: ToolOptions<Schema | undefined, Schema | undefined>): Definition {
+  const { output, readOnly, destructive, idempotent, openWorld, definition } = options;
   const hints = [readOnly, destructive, idempotent, openWorld];
   return {
     name,
     title: options.title ?? "",
     description: options.description ?? "",
-    inputSchemaJson: encode(input === undefined ? { type: "object", additionalProperties: false } : objectSchema(input)),
+    inputSchemaJson: definition === undefined ? encode(objectSchema(input)) : none,
     outputSchemaJson: output === undefined ? none : encode(toJsonSchema(output, "output")),
     annotations: hints.every((hint) => hint === undefined) ? undefined : { title: "", readOnly, destructive, idempotent, openWorld },
     iconsJson: iconsToProto(options.icons),

@@ -1,0 +1,3 @@
+import { newFixture } from "./fixture.js";
+
+newFixture().plugin.main();
