@@ -37,14 +37,18 @@ class Settings:
     immutable: Annotated[bool, "nobody changes the files: needed for databases in WAL mode, which are else written to even to read"] = False
 
     def validate(self) -> None:
+        problems = []
         for name, file in self.databases.items():
             place = "/databases/" + name.replace("~", "~0").replace("/", "~1")
-            if not file.is_file():
-                detail = f"{file} is no file, or the sandbox does not let the plugin read it: name it in sandbox {{ read = [...] }}."
-                raise mcphost.Invalid(place, "No such database", detail)
-            with file.open("rb") as f:
-                if f.read(16) not in (b"SQLite format 3\0", b""):
-                    raise mcphost.Invalid(place, "No database", f"{file} is no SQLite database.")
+            try:
+                with file.open("rb") as f:
+                    if f.read(16) not in (b"SQLite format 3\0", b""):
+                        problems.append(mcphost.Diagnostic("No database", f"{file} is no SQLite database.", place))
+            except OSError as e:
+                detail = f"{file}: {e.strerror}. The plugin sees what sandbox {{ read = [...] }} names, and nothing else."
+                problems.append(mcphost.Diagnostic("Unreadable database", detail, place))
+        if problems:
+            raise mcphost.Invalid.of(problems)
 
 
 settings = p.config(Settings)

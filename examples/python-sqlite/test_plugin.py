@@ -88,9 +88,11 @@ def test_databases_are_those_of_the_configuration(host: testing.Host, folder: Pa
     assert "CREATE VIEW rich" in str(host.read("sqlite:///shop/schema.sql")[0])
     assert host.complete("sqlite:///{database}/schema.sql", "database", "s") == ["shop"]
     (folder / "text").write_text("this is no database")
-    for file, summary in ((folder / "missing", "No such database"), (folder / "text", "No database")):
-        with pytest.raises(plugin.mcphost.Invalid, match=summary):
-            plugin.Settings({"a/b": file}).validate()
+    with pytest.raises(plugin.mcphost.Invalid) as e:
+        plugin.Settings({"a/b": folder / "missing", "text": folder / "text", "shop": folder / "shop.db"}).validate()
+    assert [(d.summary, d.pointer) for d in e.value.diagnostics] == [
+        ("Unreadable database", "/databases/a~1b"), ("No database", "/databases/text"),
+    ]  # fmt: skip
 
 
 def test_the_manifest_is_the_one_that_was_reviewed() -> None:
