@@ -23,6 +23,7 @@ type member struct {
 	made   makeup
 	plugin *plugin.Plugin
 	cached bool // its catalog is known before it runs
+	beside bool // it starts while another generation serves
 
 	watched chan []string // holds the newest set that was not sent yet
 	cancel  context.CancelFunc

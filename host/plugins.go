@@ -16,6 +16,10 @@ import (
 // errConfig says that a plugin's config block is wrong; the diagnostics say how.
 var errConfig = errors.New("its config block is not valid")
 
+// errAlone says that a plugin turned out to be exclusive while another
+// generation of it serves. It was not configured and has done nothing.
+var errAlone = errors.New("it must be alone, and the one before it has not ended yet")
+
 // pluginOptions returns how a process of the plugin that cfg describes is run.
 func (h *Host) pluginOptions(cfg *config.Plugin) plugin.Options {
 	return plugin.Options{
@@ -56,6 +60,9 @@ func (m *member) configure(d *plugin.Description) (*plugin.Configuration, error)
 		return nil, errConfig
 	}
 	m.mu.Lock()
+	if m.beside && d.Capabilities.Exclusive {
+		return nil, errAlone
+	}
 	m.value = value
 	m.mu.Unlock()
 	secrets := make(map[string]string, len(m.cfg.Secrets))

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -112,9 +113,10 @@ func (r *reload) planPlugin(ctx context.Context, cfg *config.Plugin) {
 	m := r.h.newMember(ctx, cfg, made, false)
 	if old != nil && old.exclusive() {
 		r.after = append(r.after, m)
-	} else {
-		r.beside = append(r.beside, m)
+		return
 	}
+	m.beside = old != nil
+	r.beside = append(r.beside, m)
 }
 
 // restarts says which changes only a restart can make.
@@ -150,6 +152,13 @@ func (r *reload) restarts() {
 // start are left out, but for plugins that are new: these are tried again.
 func (r *reload) rehearse(ctx context.Context) {
 	errs := inParallel(r.beside, func(_ int, m *member) error { return m.plugin.Start(ctx) })
+	for i, m := range r.beside {
+		if errors.Is(errs[i], errAlone) {
+			r.drop(ctx, m)
+			r.after = append(r.after, r.h.newMember(ctx, m.cfg, m.made, false))
+			r.beside[i] = nil
+		}
+	}
 	askErrs := inParallel(r.after, func(_ int, m *member) error {
 		diags, err := r.h.ask(ctx, m.cfg)
 		m.note(diags...)
@@ -162,6 +171,9 @@ func (r *reload) rehearse(ctx context.Context) {
 // judge returns the members that may go on stage.
 func (r *reload) judge(ctx context.Context, members []*member, errs []error) (good []*member) {
 	for i, m := range members {
+		if m == nil {
+			continue // it starts after the old one
+		}
 		refused := errs[i] != nil && m.refused(errs[i])
 		diags := hcl.Diagnostics(m.wrong())
 		r.diags = append(r.diags, diags...)

@@ -194,9 +194,15 @@ func TestAnExclusivePluginIsNeverTwo(t *testing.T) {
 	if diags.HasErrors() {
 		t.Errorf("the one that says it is exclusive ends first: %s", diags)
 	}
-	diags = st.reload(strings.Replace(block, `EXCLUSIVE = "1", WORD = "one"`, `WORD = "three"`, 1))
+	alone := strings.Replace(block, `EXCLUSIVE = "1", WORD = "one"`, `WORD = "three"`, 1)
+	diags = st.reload(alone)
 	if !diags.HasErrors() || !strings.Contains(diags.String(), "two at once") {
 		t.Errorf("got %q, want the complaint of the second", diags)
+	}
+	// It is the new one that says so.
+	st.mustReload(block)
+	if got := say(t, c, "echo"); got != "1 v1 one " {
+		t.Errorf("got %q", got)
 	}
 }
 

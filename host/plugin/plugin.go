@@ -50,7 +50,7 @@ func (p *Plugin) Start(ctx context.Context) error {
 	p.mu.Lock()
 	if p.started {
 		p.mu.Unlock()
-		return fmt.Errorf("plugin %q was started already", p.o.Handle)
+		return fmt.Errorf("plugin %q was started already, or closed", p.o.Handle)
 	}
 	p.started = true
 	cached := p.useCache()
@@ -83,9 +83,10 @@ func (p *Plugin) useCache() bool {
 
 // Close lets the uses that run come to an end until ctx is done, takes no new
 // ones, ends the process and returns when nothing of it runs any more. It may
-// be called twice.
+// be called twice, and before Start, which then fails.
 func (p *Plugin) Close(ctx context.Context) error {
 	p.mu.Lock()
+	p.started = true
 	cancel := p.cancel
 	p.mu.Unlock()
 	if cancel == nil {
