@@ -38,6 +38,10 @@ type Options struct {
 	// StateDir holds what is kept across restarts, the plugins' data folders
 	// among it; empty is a folder of the user's (see [DefaultStateDir]).
 	StateDir string
+	// Reattach names processes of plugins that their authors have started, in a
+	// debugger say; see [plugin.ParseReattach]. They are used as they are, without
+	// a sandbox, instead of being started, and never ended. For development alone.
+	Reattach string
 }
 
 // A Host is a running configuration: the plugins of the endpoints that it
@@ -51,8 +55,9 @@ type Host struct {
 	metrics  *telemetry.Metrics
 	catalogs *catalogcache.Cache
 	locks    *datalock.Locks
-	lock     *integrity.File  // what the operator accepted
-	copies   *integrity.Store // of pinned plugins
+	lock     *integrity.File             // what the operator accepted
+	copies   *integrity.Store            // of pinned plugins
+	reattach map[string]*plugin.Reattach // by handle
 
 	bg sync.WaitGroup // what runs behind the scenes
 
@@ -129,12 +134,16 @@ func New(cfg *config.Config, o Options) (*Host, error) {
 	if o.StateDir == "" {
 		o.StateDir = DefaultStateDir()
 	}
+	reattach, err := reattached(cfg, o.Reattach)
+	if err != nil {
+		return nil, err
+	}
 	s, err := seal.New(cfg.SealKeys)
 	if err != nil {
 		return nil, fmt.Errorf("seal_keys: %w", err)
 	}
 	h := &Host{
-		boot: cfg, cfg: cfg, log: o.Log, stateDir: o.StateDir, sealer: newSealer(s), metrics: telemetry.New(),
+		boot: cfg, cfg: cfg, log: o.Log, stateDir: o.StateDir, reattach: reattach, sealer: newSealer(s), metrics: telemetry.New(),
 		catalogs: catalogcache.Open(filepath.Join(o.StateDir, "catalogs"), o.Log.Named("cache")),
 		// A handle begins with a letter or a digit: no plugin has this folder.
 		locks:   datalock.New(filepath.Join(o.StateDir, "data", ".locks")),

@@ -136,7 +136,7 @@ func (h *Host) confined(m *member, r sandbox.Report) {
 func (h *Host) newMember(ctx context.Context, cfg *config.Plugin, made makeup, remembered bool) *member {
 	m := &member{cfg: cfg, made: made, watched: make(chan []string, 1)}
 	o := h.memberOptions(m)
-	if remembered && made.catalog != "" {
+	if remembered && made.catalog != "" && o.Reattach == nil {
 		o.CachedCatalog = h.catalogs.Load(made.catalog)
 		m.cached = o.CachedCatalog != nil
 		// Processes behind known catalogs are started a few at a time; see warm.

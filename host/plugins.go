@@ -25,6 +25,7 @@ func (h *Host) pluginOptions(cfg *config.Plugin) plugin.Options {
 	return plugin.Options{
 		Handle:      cfg.Handle,
 		Command:     cfg.Command,
+		Reattach:    h.reattach[cfg.Handle],
 		Env:         cfg.Env,
 		Launcher:    h.launcher(cfg, nil),
 		MTLS:        cfg.MTLS,
@@ -46,7 +47,7 @@ func (h *Host) memberOptions(m *member) plugin.Options {
 	o.OnCatalog = func(c *plugin.Catalog) { m.offered(h.registry, h.admit(m.cfg, m.made.pin, c)) }
 	o.OnResourceUpdated = func(uri string) { m.updated(h.registry, uri) }
 	o.OnState = func(s plugin.State) { m.stateChanged(h.metrics, s) }
-	if m.made.catalog != "" {
+	if m.made.catalog != "" && o.Reattach == nil {
 		o.StoreCatalog = func(b []byte) { h.catalogs.Store(m.made.catalog, b) }
 	}
 	return o

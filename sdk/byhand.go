@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -60,9 +59,10 @@ func (p *Plugin) introduction(binary string) string {
 	} else if path, err := filepath.Abs(binary); err == nil {
 		binary = path
 	}
-	handle := regexp.MustCompile(`[^A-Za-z0-9_.-]+`).ReplaceAllString(p.name, "-")
+	handle := p.handle()
 	fmt.Fprintf(&b, "\nTo use it, put this into config.hcl:\n\n  local %q {\n    command = [%q]\n%s  }\n", handle, binary, p.exampleConfig())
 	fmt.Fprintf(&b, "\nand let your MCP client run:\n\n  mcphost start %s\n", handle)
+	b.WriteString("\nTo run it in a debugger, start it with --debug.\n")
 	return b.String()
 }
 

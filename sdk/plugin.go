@@ -31,6 +31,7 @@ type Plugin struct {
 	maxCalls      uint32
 	exclusive     bool
 	updates       bool
+	debugged      bool // a person started it; hosts come and go
 	log           hclog.Logger
 
 	config     configurer // nil where Configure was not called

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -34,6 +35,13 @@ func (p *Plugin) Main() {
 }
 
 func (p *Plugin) run(args []string, hosted bool) int {
+	if !hosted && slices.Contains(args[min(1, len(args)):], "--debug") {
+		if err := p.debug(os.Stdout); err != nil {
+			p.log.Error("plugin ended", "error", err)
+			return 1
+		}
+		return 0
+	}
 	if !hosted {
 		return p.byHand(args, os.Stdout, os.Stderr)
 	}
@@ -61,6 +69,11 @@ func (p *Plugin) Serve(ctx context.Context, handshake io.Writer) error {
 	if err != nil {
 		return err
 	}
+	return p.serve(ctx, identity, func(address *plugin.ReattachConfig) error { return writeHandshake(handshake, address, identity) })
+}
+
+// serve serves until ctx ends, the host says so, or the parent process is gone. It calls ready once with its address.
+func (p *Plugin) serve(ctx context.Context, identity *identity, ready func(*plugin.ReattachConfig) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	watched := make(chan struct{})
@@ -73,9 +86,10 @@ func (p *Plugin) Serve(ctx context.Context, handshake io.Writer) error {
 	reattach := make(chan *plugin.ReattachConfig, 1)
 	closed := make(chan struct{})
 	go plugin.Serve(p.serveConfig(ctx, identity, reattach, closed)) // ends with ctx, and closes closed
+	var err error
 	select {
 	case address := <-reattach:
-		err = writeHandshake(handshake, address, identity)
+		err = ready(address)
 	case <-closed:
 		return errors.New("serving did not begin, the log says why")
 	}

@@ -42,7 +42,7 @@ func (s *service) ValidateConfig(_ context.Context, request *pluginv1.ValidateCo
 
 // Configure sets the plugin up, once.
 func (s *service) Configure(ctx context.Context, request *pluginv1.ConfigureRequest) (*pluginv1.ConfigureResponse, error) {
-	if !s.configured.CompareAndSwap(false, true) {
+	if !s.configured.CompareAndSwap(false, true) && !s.p.debugged {
 		return nil, status.Error(codes.FailedPrecondition, "the plugin is configured already")
 	}
 	var diagnostics Diagnostics

@@ -25,6 +25,7 @@ type globals struct {
 	logLevel string
 	logJSON  bool
 	stateDir string
+	dev      bool
 
 	gcPercent int // to go back to when what is read at start has been read
 
@@ -52,6 +53,7 @@ own, and serves what they offer to MCP clients of every protocol revision.`,
 	f.StringVar(&g.logLevel, "log-level", "", "least `LEVEL` of log lines on stderr: trace, debug, info, warn, error, off\n(default info; of commands that end by themselves: warn)")
 	f.BoolVar(&g.logJSON, "log-json", false, "write log lines as JSON")
 	f.StringVar(&g.stateDir, "state-dir", "", "keep the data of plugins and other state in `DIR` (default $XDG_STATE_HOME/mcphost)")
+	f.BoolVar(&g.dev, "dev", false, "let "+reattachEnv+" name plugins that run already, in a debugger say, without a sandbox")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see '%s --help'", err, c.CommandPath())}
 	})

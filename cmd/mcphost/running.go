@@ -22,7 +22,7 @@ func (g *globals) withHost(ctx context.Context, cfg *config.Config, s host.Scope
 	if err != nil {
 		return err
 	}
-	h, err := host.New(cfg, host.Options{Log: log, StateDir: g.stateDir})
+	h, err := host.New(cfg, host.Options{Log: log, StateDir: g.stateDir, Reattach: g.reattach()})
 	if err != nil {
 		return err
 	}

@@ -139,6 +139,9 @@ var errNotServing = errors.New("its health is not SERVING")
 
 // check asks for the plugin's health.
 func (i *instance) check(ctx context.Context) error {
+	if i.paused() {
+		return nil
+	}
 	r, err := grpc_health_v1.NewHealthClient(i.conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: pluginv1.PluginName})
 	switch {
 	case status.Code(err) == codes.Unimplemented:
@@ -178,10 +181,14 @@ func (i *instance) configure(ctx context.Context, o *Options) error {
 
 func (i *instance) exited() <-chan struct{} { return i.proc.dead }
 
+// goneWait is long enough for a busy machine to reap a process, and well below
+// the second within which a caller is to have its error.
+const goneWait = 500 * time.Millisecond
+
 // gone reports whether the process has ended. A connection that broke may be
 // the first sign of it, so it waits a moment for the second.
 func (i *instance) gone() bool {
-	return waitClosed(i.proc.dead, 100*time.Millisecond)
+	return waitClosed(i.proc.dead, goneWait)
 }
 
 // stop ends the process: it asks it to shut down, waits shutdownTimeout, kills
@@ -191,7 +198,7 @@ func (i *instance) stop(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	i.stopping.Store(true)
-	if !closed(i.proc.dead) {
+	if !closed(i.proc.dead) && !i.proc.attached() {
 		i.shutDown(ctx)
 	}
 	_ = i.conn.Close() // fails if the process' end closed it

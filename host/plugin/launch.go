@@ -23,6 +23,9 @@ import (
 // launch starts the command and returns when it has shaken hands, with a
 // connection that nobody has used yet. ctx bounds the start alone.
 func launch(ctx context.Context, o *Options, log hclog.Logger) (*process, *grpc.ClientConn, error) {
+	if o.Reattach != nil {
+		return attach(ctx, o, log)
+	}
 	if len(o.Command) == 0 {
 		return nil, nil, permanentf("the command is empty")
 	}

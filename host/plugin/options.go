@@ -18,6 +18,8 @@ type Options struct {
 	// Command is the program and its arguments. A program without a slash is
 	// looked up in PATH, one with a relative path in Dir.
 	Command []string
+	// Reattach names a process to use instead of starting one; nil is none.
+	Reattach *Reattach
 	// Dir is the working directory; empty is a private one.
 	Dir string
 	// Env is added to an environment that otherwise holds only PATH, HOME,

@@ -41,6 +41,9 @@ type process struct {
 	line   *io.PipeReader // what go-plugin reads as stdout
 	lineW  *io.PipeWriter
 
+	// detach lets go of a process that somebody else started; nil for our own.
+	detach context.CancelFunc
+
 	dead chan struct{} // closed when the process was reaped
 	done chan struct{} // closed when nothing of it runs or is held any more
 
@@ -181,7 +184,7 @@ func (p *process) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.killed = true
-	if p.reaped || p.pid == 0 {
+	if p.reaped || p.pid == 0 || p.attached() {
 		return
 	}
 	if err := killGroup(p.pid); err != nil {
@@ -193,7 +196,7 @@ func (p *process) kill() {
 func (p *process) terminate() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.reaped && p.pid != 0 {
+	if !p.reaped && p.pid != 0 && !p.attached() {
 		if err := terminateGroup(p.pid); err != nil {
 			p.log.Debug("terminating the plugin", "error", err)
 		}
@@ -203,6 +206,11 @@ func (p *process) terminate() {
 // destroy kills the process and returns when nothing of it is left, or after
 // some seconds if it does not go.
 func (p *process) destroy() {
+	if p.attached() {
+		p.detach()
+		<-p.dead
+		return
+	}
 	p.kill()
 	if !p.forked() {
 		if err := p.dirs.remove(); err != nil {
@@ -235,7 +243,10 @@ func waitClosed(c <-chan struct{}, d time.Duration) bool {
 func (p *process) status() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.state == nil {
+	switch {
+	case p.attached() && closed(p.dead):
+		return "it ended, and was not ours to wait for"
+	case p.state == nil:
 		return "still running"
 	}
 	if why := p.launched.Killed(); why != "" {

@@ -68,7 +68,7 @@ func TestPythonOnPath(t *testing.T) {
 	if err != nil || len(packages) != 1 {
 		t.Fatalf("packages: %v, %v", packages, err)
 	}
-	version := filepath.Base(filepath.Dir(filepath.Dir(packages[0]))) // python3.11
+	version := filepath.Base(filepath.Dir(packages[0])) // python3.11
 	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
 		program := filepath.Join(folder, "python3")
 		if _, err := os.Stat(program); err != nil || filepath.Base(folder) == "shims" {
