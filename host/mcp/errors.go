@@ -54,6 +54,7 @@ var statuses = map[jsonrpc.Code]int{
 	HeaderMismatch:             400,
 	MissingClientCapability:    400,
 	UnsupportedProtocolVersion: 400,
+	BusyCode:                   503,
 }
 
 // Status returns the HTTP status of an error response with code c. Legacy

@@ -65,12 +65,6 @@ func (r *request) checkMeta() *fault {
 	if t := r.Meta.ProgressToken; t != nil && !mcp.ValidToken(t) {
 		return faultf(400, jsonrpc.InvalidParams, "_meta.progressToken must be a string or an integer")
 	}
-	if l := r.Meta.LogLevel; l != nil {
-		if level, ok := jsonrpc.String(l); !ok || !mcp.ValidLevel(level) {
-			// utilities/logging: an unknown level SHOULD be -32602.
-			return faultf(200, jsonrpc.InvalidParams, "_meta[%q] is not a log level", mcp.MetaLogLevel)
-		}
-	}
 	return nil
 }
 
@@ -83,8 +77,15 @@ func validImplementation(v []byte) bool {
 	return name && version
 }
 
-// checkParams demands the member that names what the request is about.
+// checkParams demands the member that names what the request is about, and a
+// log level that is one.
 func (r *request) checkParams() *fault {
+	if l := r.Meta.LogLevel; l != nil {
+		if level, ok := jsonrpc.String(l); !ok || !mcp.ValidLevel(level) {
+			// utilities/logging: an unknown level SHOULD be -32602.
+			return faultf(200, jsonrpc.InvalidParams, "_meta[%q] is not a log level", mcp.MetaLogLevel)
+		}
+	}
 	raw := r.Params.Name
 	if r.Method.Mirror == "uri" {
 		raw = r.Params.URI

@@ -2,6 +2,7 @@ package modern
 
 import (
 	"context"
+	"slices"
 
 	"github.com/mcphost/mcphost/host/jsonrpc"
 	"github.com/mcphost/mcphost/host/mcp"
@@ -62,6 +63,7 @@ func (r *request) interest() (want mcp.Interest, f *fault) {
 		want.URIs = nil
 	}
 	want.URIs = want.URIs[:min(len(want.URIs), r.Endpoint.Limits.MaxResourceSubscription)]
+	want.URIs = slices.DeleteFunc(want.URIs, func(uri string) bool { return !r.Endpoint.Catalog.Readable(r.view, uri) })
 	return want, f
 }
 
@@ -154,14 +156,17 @@ func (r *request) deliver(changed mcp.Interest) bool {
 // end ends the subscription from our side: its result, and on a pipe a
 // cancellation as well. Result first: clients settle a bare cancel as an abort.
 func (r *request) end() {
-	b := r.tag(append(r.start(), `{"resultType":"complete",`...))
+	b := append(r.start(), `{"resultType":"complete","_meta":{"`+mcp.MetaSubscriptionID+`":`...)
+	b = append(b, r.Message.ID...)
+	b = append(b, `,"`+mcp.MetaServerInfo+`":`...)
+	b = append(append(b, r.encoder.ServerInfo...), "}}}"...)
 	if r.Headers == nil {
-		if r.Out.Notify(append(b, "}}"...)) != nil {
+		if r.Out.Notify(b) != nil {
 			return
 		}
 		c := append([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), r.Message.ID...)
 		r.Out.Reply(append(r.tag(append(c, ',')), "}}"...), 200)
 		return
 	}
-	r.Out.Reply(append(b, "}}"...), 200)
+	r.Out.Reply(b, 200)
 }

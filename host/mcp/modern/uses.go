@@ -123,6 +123,10 @@ func (r *request) ask(u *primitive.Use, need *primitive.InputRequired, k primiti
 	if u.Round+1 >= r.Endpoint.Limits.MaxInputRounds {
 		return r.failed(r.tool, primitive.Errorf(primitive.InvalidResult, "the plugin asked for input %d times", u.Round+1), k)
 	}
+	state := r.sealState(u, need)
+	if limit := r.Endpoint.Limits.MaxRequestSize / 2; int64(len(state)) > limit {
+		return r.failed(r.tool, primitive.Errorf(primitive.InvalidResult, "the plugin's state has %d bytes sealed and could not come back in a request; the limit is %d", len(state), limit), k)
+	}
 	for i := range need.Requests {
 		if e := r.checkQuestion(&need.Requests[i]); e != nil {
 			return r.failed(r.tool, e, k)
@@ -145,7 +149,7 @@ func (r *request) ask(u *primitive.Use, need *primitive.InputRequired, k primiti
 		b = append(b, '}')
 	}
 	b = append(b, `,"requestState":`...)
-	b = jsonrpc.AppendString(b, r.sealState(u, need))
+	b = jsonrpc.AppendString(b, state)
 	b = append(b, `,"_meta":{"`+mcp.MetaServerInfo+`":`...)
 	b = append(b, r.encoder.ServerInfo...)
 	return append(b, "}}}"...), nil

@@ -13,11 +13,12 @@ import (
 // once the client has cancelled the request or it has been answered, nothing
 // more is sent for it.
 type call struct {
-	s      *Server
-	key    callID
-	out    mcp.Responder
-	method string
-	closed atomic.Bool // cancelled by the client, or answered
+	s       *Server
+	key     callID
+	lineage mcp.Lineage
+	out     mcp.Responder
+	method  string
+	closed  atomic.Bool // cancelled by the client, or answered
 
 	// Of the work; guarded by the server's mutex. The client may have
 	// cancelled before the work began.
@@ -46,8 +47,8 @@ func (c *call) Reply(msg []byte, status int) {
 
 // track makes the request in x one in flight. An id that is in flight already
 // is refused: basic/index, "Requests", wants ids that do not repeat.
-func (s *Server) track(x *mcp.Exchange) (*call, *jsonrpc.Error) {
-	c := &call{s: s, key: callID{x.Conn, string(x.Message.ID)}, out: x.Out, method: x.Message.Method}
+func (s *Server) track(x *mcp.Exchange, l mcp.Lineage) (*call, *jsonrpc.Error) {
+	c := &call{s: s, lineage: l, key: callID{x.Conn, string(x.Message.ID)}, out: x.Out, method: x.Message.Method}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, dup := s.inFlight[c.key]; dup {

@@ -74,7 +74,7 @@ func TestListensAreTaggedAndEndInOrder(t *testing.T) {
 	c.send(initialize("2025-11-25", `{}`))
 	c.await()
 	c.send(initialized)
-	c.send(call("41", "subscriptions/listen", `"notifications":{"toolsListChanged":true,"resourceSubscriptions":["test://a","test://a"],"x":1}`, `{}`))
+	c.send(call("41", "subscriptions/listen", `"notifications":{"toolsListChanged":true,"resourceSubscriptions":["test://a","test://none","test://a"],"x":1}`, `{}`))
 	want(t, c.await(), `notifications/subscriptions/acknowledged`, `"io.modelcontextprotocol/subscriptionId":41}`, `{"toolsListChanged":true,"resourceSubscriptions":["test://a"]}`)
 	c.send(call(`"b"`, "subscriptions/listen", `"notifications":{"promptsListChanged":true}`, `{}`))
 	want(t, c.await(), `"io.modelcontextprotocol/subscriptionId":"b"`, `{"promptsListChanged":true}`)

@@ -93,7 +93,10 @@ func (s *Server) acceptMessage(x *mcp.Exchange, m *jsonrpc.Message) *mcp.Work {
 }
 
 // busy is what a request gets for which there is no slot, or none in time.
-var busy = verdict{fault: jsonrpc.Errorf(mcp.BusyCode, "too many requests at once; try again later"), status: 503}
+func busy(l mcp.Lineage) verdict {
+	e := jsonrpc.Errorf(mcp.BusyCode, "too many requests at once; try again later")
+	return verdict{fault: e, status: mcp.Status(l, e.Code)}
+}
 
 // refuse answers x with the fault of v. What is no request gets no answer on a
 // pipe, and an error without an id on HTTP: the id of a response is one of
@@ -147,7 +150,7 @@ func (s *Server) request(x *mcp.Exchange, v verdict) *mcp.Work {
 	if known {
 		x.Method = method
 	}
-	c, fault := s.track(x)
+	c, fault := s.track(x, v.lineage)
 	if fault != nil {
 		refuse(x, verdict{fault: fault, status: 400})
 		return nil
@@ -165,7 +168,7 @@ func (s *Server) request(x *mcp.Exchange, v verdict) *mcp.Work {
 	release, ok := s.slots.reserve(method.Long)
 	if !ok {
 		s.forget(c)
-		refuse(x, busy)
+		refuse(x, busy(v.lineage))
 		return nil
 	}
 	return &mcp.Work{Lineage: v.lineage, Run: func(ctx context.Context) {
@@ -189,7 +192,7 @@ func (s *Server) run(ctx context.Context, c *call, x *mcp.Exchange, handler mcp.
 	if err := slot.wait(ctx); err != nil {
 		// Who cancelled, or went away, awaits no answer; who was kept waiting does.
 		if errors.Is(err, context.DeadlineExceeded) {
-			refuse(x, busy)
+			refuse(x, busy(c.lineage))
 		}
 		return
 	}
