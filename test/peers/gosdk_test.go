@@ -82,15 +82,15 @@ func connect(t *testing.T, transport mcp.Transport, revision string) *peer {
 		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { p.changes <- "tools" },
 		PromptListChangedHandler:    func(context.Context, *mcp.PromptListChangedRequest) { p.changes <- "prompts" },
 		ResourceUpdatedHandler:      func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { p.changes <- r.Params.URI },
-		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
-			return &mcp.CreateMessageResult{Role: "assistant", Model: "m", Content: &mcp.TextContent{Text: "said the model"}}, nil
+		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) { //nolint:staticcheck // deprecated by the protocol, and still to be served
+			return &mcp.CreateMessageResult{Role: "assistant", Model: "m", Content: &mcp.TextContent{Text: "said the model"}}, nil //nolint:staticcheck // deprecated by the protocol, and still to be served
 		},
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada", "username": "ada", "ok": true, "color": "red"}}, nil
 		},
 	}
 	c := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, options)
-	c.AddRoots(&mcp.Root{URI: "file:///tmp", Name: "tmp"})
+	c.AddRoots(&mcp.Root{URI: "file:///tmp", Name: "tmp"}) //nolint:staticcheck // deprecated by the protocol, and still to be served
 	s, err := c.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		t.Fatal("connecting: ", err)
@@ -145,6 +145,7 @@ func TestGoSDK(t *testing.T) {
 	w := serve(t, "examples/everything.hcl")
 	transports := map[string]func(t *testing.T, revision string) mcp.Transport{
 		"stdio": func(t *testing.T, _ string) mcp.Transport {
+			t.Helper()
 			return &mcp.CommandTransport{Command: tappedHost(t, "start", "everything", "-c", filepath.Join(house, "examples/everything.hcl")), TerminateDuration: patience}
 		},
 		"http": func(_ *testing.T, revision string) mcp.Transport {
@@ -255,7 +256,7 @@ func goSDKTalks(t *testing.T, p *peer, revision string) {
 		}
 	}
 	if revision < r2026 {
-		if err := p.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
+		if err := p.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "info"}); err != nil { //nolint:staticcheck // deprecated by the protocol, and still to be served
 			t.Error(err)
 		}
 		p.text(t, "test_tool_with_logging", map[string]any{})

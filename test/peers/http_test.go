@@ -370,7 +370,7 @@ func (w *web) stream(r *http.Request) *stream {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if got := res.Header.Get("Content-Type"); res.StatusCode != 200 || !strings.HasPrefix(got, "text/event-stream") {
+	if got := res.Header.Get("Content-Type"); res.StatusCode != http.StatusOK || !strings.HasPrefix(got, "text/event-stream") {
 		body, _ := io.ReadAll(res.Body)
 		res.Body.Close()
 		w.t.Fatalf("no stream: %d %s %s", res.StatusCode, got, body)

@@ -79,7 +79,10 @@ type wire struct {
 }
 
 // A question is a request of the client.
-type question struct{ method, revision string }
+type question struct {
+	method, revision string
+	dups             int // requests with the same id, sent before the answer and to be refused
+}
 
 func (r *record) wire() *wire {
 	return &wire{r: r, asked: map[string]question{}, progress: map[string]string{}}
@@ -101,8 +104,10 @@ func (w *wire) client(msg []byte) {
 		if err != nil || m.Method == "" || m.ID == nil {
 			continue
 		}
-		if _, dup := w.asked[string(m.ID)]; dup {
-			continue // an id in flight, to be refused
+		if q, dup := w.asked[string(m.ID)]; dup {
+			q.dups++
+			w.asked[string(m.ID)] = q
+			continue
 		}
 		revision := w.revision
 		if revision == "" {
@@ -112,7 +117,7 @@ func (w *wire) client(msg []byte) {
 		if json.Unmarshal(m.Params.Meta[metaVersion], &claim) == nil && claim != "" {
 			revision = claim
 		}
-		w.asked[string(m.ID)] = question{m.Method, revision}
+		w.asked[string(m.ID)] = question{method: m.Method, revision: revision}
 		if token := m.Params.Meta["progressToken"]; token != nil {
 			w.progress[string(token)] = revision
 		}
@@ -161,7 +166,11 @@ func (w *wire) placeLocked(m *message) question {
 	switch {
 	case m.Method == "" && m.ID != nil:
 		q := w.asked[string(m.ID)]
-		if m.Error == nil || m.Error.Code != -32600 {
+		if m.Error != nil && m.Error.Code == -32600 && q.dups > 0 {
+			refused := q
+			refused.dups--
+			w.asked[string(m.ID)] = refused
+		} else {
 			delete(w.asked, string(m.ID))
 		}
 		if q.method == "initialize" && m.Result != nil {

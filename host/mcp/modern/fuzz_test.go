@@ -26,11 +26,11 @@ func (s realSealer) Open(purpose string, binding []byte, token string) ([]byte, 
 
 func (realSealer) Spend(string, time.Time) bool { return true }
 
-func newSealed(t testing.TB) *mcp.Endpoint {
-	t.Helper()
+func newSealed(tb testing.TB) *mcp.Endpoint {
+	tb.Helper()
 	s, err := seal.New(nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return &mcp.Endpoint{Name: "e", Transport: "http", Sealer: realSealer{s}, Limits: mcp.DefaultLimits()}
 }
@@ -45,7 +45,8 @@ func retry(ep *mcp.Endpoint, subject, tool string, arguments, state []byte) *req
 
 func FuzzState(f *testing.F) {
 	for _, s := range []*state{
-		{}, {callID: "c", round: 3, expires: time.Unix(1, 0), hasPlugin: true, plugin: []byte{}},
+		{},
+		{callID: "c", round: 3, expires: time.Unix(1, 0), hasPlugin: true, plugin: []byte{}},
 		{callID: strings.Repeat("x", 300), round: 1 << 20, expires: time.Unix(-1, 0), singleUse: true, hasPlugin: true, plugin: []byte("p")},
 	} {
 		f.Add(s.encode(), `"x"`)
@@ -146,8 +147,8 @@ func FuzzHeader(f *testing.F) {
 		}
 		equal := equalHeader(v, arg)
 		var text string
-		switch {
-		case arg[0] == '"':
+		switch arg[0] {
+		case '"':
 			if err := json.Unmarshal(arg, &text); err != nil || equal != (text == v) {
 				t.Errorf("%q equals %s: %v", v, arg, equal)
 			}
@@ -155,7 +156,7 @@ func FuzzHeader(f *testing.F) {
 			if !ok || !equalHeader(again, arg) {
 				t.Errorf("%s does not survive its encoding", arg)
 			}
-		case arg[0] == '{' || arg[0] == '[' || arg[0] == 'n':
+		case '{', '[', 'n':
 			if equal {
 				t.Errorf("%q equals %s", v, arg)
 			}
