@@ -103,19 +103,28 @@ func Listen(ctx context.Context, dir string, paths []string, handle func(context
 	return s, nil
 }
 
-// private makes dir and makes sure that it is the user's alone.
+// private makes dir and makes sure that it is the user's alone, and that nobody
+// else can put another one in its place.
 func private(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	info, err := os.Lstat(dir)
-	switch {
-	case err != nil:
-		return err
-	case !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !ours(info):
-		return fmt.Errorf("%q must be a folder that is yours and that nobody else may enter", dir)
+	if ok, err := closed(dir, 0o077); err != nil || !ok {
+		return errors.Join(err, fmt.Errorf("%q must be a folder that is yours and that nobody else may enter", dir))
+	}
+	if ok, err := closed(filepath.Dir(dir), 0o022); err != nil || !ok {
+		return errors.Join(err, fmt.Errorf("%q must be a folder that is yours and in which nobody else may write", filepath.Dir(dir)))
 	}
 	return nil
+}
+
+// closed reports whether dir is a folder of ours and gives none of these permissions.
+func closed(dir string, perm fs.FileMode) (bool, error) {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return false, err
+	}
+	return info.IsDir() && info.Mode().Perm()&perm == 0 && ours(info), nil
 }
 
 func (s *Server) serve(ctx context.Context) {

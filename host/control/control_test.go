@@ -143,6 +143,12 @@ func TestTheFolderMustBePrivate(t *testing.T) {
 	if _, err := control.Listen(t.Context(), dir, []string{"a.hcl"}, nil); err == nil || !strings.Contains(err.Error(), "nobody else") {
 		t.Errorf("got %v, want a refusal", err)
 	}
+	if err := errors.Join(os.Chmod(dir, 0o700), os.Chmod(filepath.Dir(dir), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := control.Listen(t.Context(), dir, []string{"a.hcl"}, nil); err == nil || !strings.Contains(err.Error(), "nobody else") {
+		t.Errorf("a folder that others can replace: %v, want a refusal", err)
+	}
 }
 
 func TestGarbageIsNotAnswered(t *testing.T) {
