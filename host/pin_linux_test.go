@@ -2,12 +2,14 @@ package host_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/mcphost/mcphost/host"
 	"github.com/mcphost/mcphost/host/integrity"
@@ -256,6 +258,43 @@ func TestDefinitionsThatAreNotLockedAreQuarantined(t *testing.T) {
 			t.Errorf("a plugin that the lock file does not know has the tools %q, want all", got)
 		}
 	})
+}
+
+// TestToolsThatComeWhileItRunsAreQuarantined lets a plugin add a tool to its
+// list, with a lock file and without.
+func TestToolsThatComeWhileItRunsAreQuarantined(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "everything")
+	if out, err := exec.Command("go", "build", "-o", program, "../plugins/everything").CombinedOutput(); err != nil {
+		t.Fatalf("building the plugin: %v\n%s", err, out)
+	}
+	text := strings.Replace(actorBlock, "ACTOR", `command = ["`+program+`"]`, 1)
+	comes := func(st *stage) bool { return strings.Contains(names(t, st.client()), "test_transient_tool") }
+	told := func(st *stage) bool { return strings.Contains(st.log.String(), "tool=test_transient_tool") }
+	for name, locked := range map[string]bool{"locked": true, "unlocked": false} {
+		t.Run(name, func(t *testing.T) {
+			st := &stage{t: t, dir: t.TempDir()}
+			st.write(text)
+			if locked {
+				st.lock()
+			}
+			st.start(demo)
+			if got := say(t, st.client(), "test_trigger_tool_change"); !strings.Contains(got, "changed") {
+				t.Fatalf("the tool says %q", got)
+			}
+			deadline, tick := time.After(wait), time.NewTicker(10*time.Millisecond)
+			defer tick.Stop()
+			for !comes(st) && !told(st) {
+				select {
+				case <-tick.C:
+				case <-deadline:
+					t.Fatal("nobody noticed the new tool")
+				}
+			}
+			if comes(st) == locked || told(st) != locked {
+				t.Errorf("listed: %t, named in the log as quarantined: %t", comes(st), told(st))
+			}
+		})
+	}
 }
 
 func quarantined(t *testing.T, st *stage) {

@@ -103,17 +103,11 @@ func sums(sum string) map[string]string {
 
 // describeEntry adds to e what c defines.
 func describeEntry(e *integrity.Entry, c *plugin.Catalog) {
-	// A list that the plugin changes while it runs is its content: files that
-	// come and go, for example.
-	e.OpenResources = c.Capabilities.Resources && c.Capabilities.CatalogChanges
 	var list []integrity.Definition
 	if c.Instructions != "" {
 		list = append(list, integrity.DefineInstructions(c.Instructions))
 	}
 	for _, kind := range primitive.Kinds {
-		if kind == primitive.KindResource && e.OpenResources {
-			continue
-		}
 		for _, p := range c.List(kind) {
 			list = append(list, integrity.Define(p))
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 
 func newLock(g *globals) *cobra.Command {
 	var check, yes bool
+	var open []string
 	c := &cobra.Command{
 		Use:   "lock [HANDLE…]",
 		Short: "Pin the programs, files and definitions of the plugins",
@@ -27,7 +29,7 @@ prompt, resource or instruction that is not in the file is not served.
 
 What changed since the last time is shown first; on a terminal you are asked.`,
 		RunE: func(c *cobra.Command, handles []string) error {
-			s, err := g.survey(c.Context(), handles)
+			s, err := g.survey(c.Context(), handles, open)
 			if err != nil {
 				return err
 			}
@@ -39,6 +41,7 @@ What changed since the last time is shown first; on a terminal you are asked.`,
 	}
 	c.Flags().BoolVar(&check, "check", false, "write nothing; exit 1 if something is not as the lock file has it, and say what")
 	c.Flags().BoolVar(&yes, "yes", false, "accept without being asked")
+	c.Flags().StringArrayVar(&open, "open-resources", nil, "do not pin the list of resources of `HANDLE`, from now on: it is content that comes and goes")
 	c.AddCommand(newLockDiff(g))
 	return c
 }
@@ -48,7 +51,7 @@ func newLockDiff(g *globals) *cobra.Command {
 		Use:   "diff [HANDLE…]",
 		Short: "Show how the plugins differ from the lock file; writes nothing",
 		RunE: func(c *cobra.Command, handles []string) error {
-			s, err := g.survey(c.Context(), handles)
+			s, err := g.survey(c.Context(), handles, nil)
 			if err != nil {
 				return err
 			}
@@ -70,8 +73,9 @@ type survey struct {
 	differences []integrity.Difference
 }
 
-// survey starts the plugins and compares them with the lock file.
-func (g *globals) survey(ctx context.Context, handles []string) (*survey, error) {
+// survey starts the plugins and compares them with the lock file. The resources
+// of the plugins in open, and of those that the file has open, are left alone.
+func (g *globals) survey(ctx context.Context, handles, open []string) (*survey, error) {
 	g.quiet = true
 	cfg, err := g.load()
 	if err != nil {
@@ -80,6 +84,11 @@ func (g *globals) survey(ctx context.Context, handles []string) (*survey, error)
 	s := &survey{path: host.LockPath(cfg), all: len(handles) == 0}
 	if s.old, err = integrity.ReadLock(s.path); err != nil {
 		return nil, err
+	}
+	for _, handle := range append(slices.Clone(handles), open...) {
+		if _, ok := cfg.Plugin(handle); !ok {
+			return nil, usageError{fmt.Errorf("unknown plugin %q", handle)}
+		}
 	}
 	for _, p := range cfg.Plugins {
 		if s.all {
@@ -93,6 +102,11 @@ func (g *globals) survey(ctx context.Context, handles []string) (*survey, error)
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, e := range s.found {
+		if slices.Contains(open, e.Handle) || s.old.Open(e.Handle) {
+			e.Open()
+		}
 	}
 	s.differences = s.old.Compare(s.found, s.all)
 	return s, nil

@@ -46,7 +46,8 @@ func (r run1) Run() int {
 // TestScript runs the command as a person would: real binary, real plugins.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir:  "testdata/script",
+		Cmds: scriptCommands,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PLUGINS", plugins)
 			e.Setenv("HOME", e.WorkDir)

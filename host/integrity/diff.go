@@ -75,6 +75,12 @@ func (l *Lock) Compare(found []*Entry, all bool) []Difference {
 	return list
 }
 
+// Open reports whether l, which may be nil, leaves the resources of the plugin unpinned.
+func (l *Lock) Open(handle string) bool {
+	e := l.entry(handle)
+	return e != nil && e.OpenResources
+}
+
 func (l *Lock) entry(handle string) *Entry {
 	if l == nil {
 		return nil

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/mcphost/mcphost/host/jsonrpc"
+	"github.com/mcphost/mcphost/host/primitive"
 )
 
 // LockName is the name of the lock file, which lies beside the configuration.
@@ -35,7 +36,7 @@ type Entry struct {
 	Version string // what the plugin calls itself; it decides nothing
 	// Program and Files are digests by platform; empty is not pinned.
 	Program, Files map[string]string
-	// OpenResources says that its resources come and go and are not pinned.
+	// OpenResources says that its resources are not pinned: they come and go.
 	OpenResources bool
 	Definitions   []Definition // sorted
 }
@@ -50,6 +51,13 @@ func (e *Entry) find(i id) *Definition {
 		return nil
 	}
 	return &e.Definitions[n]
+}
+
+// Open leaves the resources of the plugin, whose list is its content, unpinned.
+func (e *Entry) Open() {
+	e.OpenResources = true
+	word := kindWord(primitive.KindResource)
+	e.Definitions = slices.DeleteFunc(e.Definitions, func(d Definition) bool { return d.Kind == word })
 }
 
 // Define adds definitions, which e has not yet.

@@ -43,7 +43,7 @@ func writeEntry(b *bytes.Buffer, e *Entry) {
 	writeSums(b, "sha256", e.Program)
 	writeSums(b, "files", e.Files)
 	if e.OpenResources {
-		b.WriteString("\n  # Its resources come and go while it runs: they are not pinned.\n  open_resources = true\n")
+		b.WriteString("\n  # Its resources come and go: they are not pinned.\n  open_resources = true\n")
 	}
 	for _, d := range e.Definitions {
 		b.WriteString("\n  " + d.Kind)

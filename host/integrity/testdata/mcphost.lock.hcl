@@ -54,7 +54,7 @@ plugin "files" {
     any_other = "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
   }
 
-  # Its resources come and go while it runs: they are not pinned.
+  # Its resources come and go: they are not pinned.
   open_resources = true
 
   resource_template "file:///{path}" {
