@@ -476,7 +476,9 @@ def object_codec(
 ) -> Codec:
     """The codec of an object with these members, which are what make takes by name. Other members are wrong, unless rest
     says what they are, or open_ that they are ignored."""
-    schema: Schema = {"type": "object", "properties": {m.name: m.codec.schema for m in members}}
+    schema: Schema = {"type": "object"}
+    if members:
+        schema["properties"] = {m.name: m.codec.schema for m in members}
     if required := [m.name for m in members if m.required]:
         schema["required"] = required
     if rest is None:
