@@ -60,7 +60,7 @@ func signalled(s syscall.Signal, init bool) func(victim) bool {
 	return func(v victim) bool {
 		p, ok := v.h.process(v.handle)
 		if ok && init {
-			if ok = p.parent != v.h.cmd.Process.Pid; ok {
+			if ok = p.parent != v.h.pid; ok {
 				p.pid = p.parent
 			}
 		}
@@ -111,7 +111,7 @@ func (w *ward) plague(stop <-chan struct{}) {
 		case <-tick.C:
 		}
 		if n%4 == 3 {
-			w.hosts[rand.N(len(w.hosts))].reload() // raises who crashed too often
+			wg.Go(w.hosts[rand.N(len(w.hosts))].reload) // raises who crashed too often
 		}
 		wg.Go(w.befall) // ends with its calls
 	}

@@ -56,10 +56,12 @@ func writeConfig(t *testing.T) string {
 type host struct {
 	t    *testing.T
 	name string
+	pid  int
 	cmd  *exec.Cmd
 	log  string // a file
 	url  string // empty on a pipe
 
+	reload         func() // tries anew what is down for good
 	modern, legacy lane
 	in             io.Closer // of a pipe
 	webs           []*web
@@ -75,11 +77,6 @@ func run(t *testing.T, mcphost, name string, args ...string) (h *host, in io.Wri
 	h.cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + house, "GORACE=halt_on_error=1 atexit_sleep_ms=0",
 		"XDG_RUNTIME_DIR=" + filepath.Join(house, "run"), "XDG_STATE_HOME=" + filepath.Join(house, "state-"+name), "TMPDIR=" + filepath.Join(house, "tmp"),
-	}
-	for _, dir := range []string{"run", "tmp"} {
-		if err := os.MkdirAll(filepath.Join(house, dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
 	}
 	log, err := os.Create(h.log)
 	if err != nil {
@@ -100,7 +97,9 @@ func run(t *testing.T, mcphost, name string, args ...string) (h *host, in io.Wri
 		t.Fatal(err)
 	}
 	w.Close()
-	go func() { // ends with the process
+	h.pid = h.cmd.Process.Pid
+	h.reload = func() { _ = h.cmd.Process.Signal(syscall.SIGHUP) } // if it has ended, everything else tells
+	go func() {                                                    // ends with the process
 		h.result = h.cmd.Wait()
 		close(h.ended)
 	}()
@@ -165,9 +164,6 @@ func startWeb(t *testing.T, mcphost, name, config string) *host {
 	return h
 }
 
-// reload has the host try anew what is down for good.
-func (h *host) reload() { _ = h.cmd.Process.Signal(syscall.SIGHUP) } // if it has ended, everything else tells
-
 // stop ends the host and demands that it ends well.
 func (h *host) stop() {
 	h.t.Helper()
@@ -189,7 +185,7 @@ func (h *host) stop() {
 
 // process returns the process of a plugin; false if there is none.
 func (h *host) process(handle string) (process, bool) {
-	list := below(h.cmd.Process.Pid)
+	list := below(h.pid)
 	for _, p := range list {
 		grandchild := slices.ContainsFunc(list, func(q process) bool { return q.pid == p.parent && q.name == handle })
 		if p.name == handle && p.state != 'Z' && !grandchild {
@@ -212,8 +208,7 @@ func (h *host) size() size {
 	for _, w := range h.webs {
 		w.client.CloseIdleConnections()
 	}
-	pid := h.cmd.Process.Pid
-	s := size{descriptors: descriptors(h.t, pid), threads: status(h.t, pid, "Threads"), processes: len(below(pid))}
+	s := size{descriptors: descriptors(h.t, h.pid), threads: status(h.t, h.pid, "Threads"), processes: len(below(h.pid))}
 	if h.url != "" {
 		s.goroutines = h.metric("go_goroutines")
 	}

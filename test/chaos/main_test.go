@@ -47,6 +47,11 @@ func furnish(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(house)) }()
+	for _, dir := range []string{"run", "tmp"} {
+		if err := os.Mkdir(filepath.Join(house, dir), 0o700); err != nil {
+			return 1, err
+		}
+	}
 	builds := [][]string{{"-o", program("mcphost"), "../../cmd/mcphost"}, {"-o", program("plugin"), "./plugin"}}
 	if raced {
 		builds = append(builds, []string{"-race", "-o", program(racedHost), "../../cmd/mcphost"})
