@@ -27,6 +27,7 @@ var arrows = map[string][]string{
 	"host/catalogcache":       {},
 	"host/control":            {},
 	"host/datalock":           {},
+	"host/dev":                {"host/filewatch"},
 	"host/filewatch":          {},
 	"host/integrity":          {"host/datalock", "host/jsonrpc", "host/primitive"},
 	"host/sandbox":            {"host/sandbox/egress"},
@@ -51,7 +52,7 @@ var arrows = map[string][]string{
 
 	// Roof.
 	"host":        {"*"},
-	"cmd/mcphost": {"host", "host/config", "host/control", "host/integrity", "host/sandbox"},
+	"cmd/mcphost": {"host", "host/config", "host/control", "host/dev", "host/integrity", "host/sandbox"},
 
 	// Plugin authors' side: never host.
 	"sdk":                {"proto/mcphost/plugin/v1"},

@@ -57,7 +57,7 @@ own, and serves what they offer to MCP clients of every protocol revision.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see '%s --help'", err, c.CommandPath())}
 	})
-	root.AddCommand(newList(g), newStart(g), newServe(g), newValidate(g), newCall(g), newReload(g), newLock(g), newDoctor(g))
+	root.AddCommand(newList(g), newStart(g), newServe(g), newValidate(g), newCall(g), newReload(g), newLock(g), newDoctor(g), newDev(g))
 	return root
 }
 

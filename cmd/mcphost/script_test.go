@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -50,6 +51,19 @@ func TestScript(t *testing.T) {
 		Cmds: scriptCommands,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PLUGINS", plugins)
+			// For scripts that build plugins.
+			repo, err := filepath.Abs("../..")
+			if err != nil {
+				return err
+			}
+			e.Setenv("REPO", repo)
+			for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
+				value, err := exec.Command("go", "env", name).Output()
+				if err != nil {
+					return err
+				}
+				e.Setenv(name, strings.TrimSpace(string(value)))
+			}
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
 			return nil
