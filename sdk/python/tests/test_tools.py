@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import pytest
+from conftest import HERE
 
 import mcphost
 from mcphost import testing
@@ -397,3 +398,10 @@ def test_a_plugin_that_is_not_configured_takes_no_calls() -> None:
     h = testing.connect(p, configure=False)
     with pytest.raises(Refused, match="not configured"):
         h.call("text")
+
+
+def test_the_first_lines_of_the_readme() -> None:
+    readme = (HERE.parent / "README.md").read_text()
+    space: dict[str, Any] = {"__name__": "readme"}
+    exec(readme.split("```python\n")[1].split("```")[0], space)
+    assert testing.connect(space["p"]).call("greet", name="Ada").text == "Hello, Ada! "

@@ -46,9 +46,11 @@ from ._content import (
     Result,
     Text,
 )
-from ._context import Answer, Client, Context, Principal, Root, SampleResult
+from ._context import Client, Context, Principal
 from ._errors import Cancelled, Diagnostic, Error, InputRequest, InputRequired, Invalid, NotFound, ToolError
-from ._plugin import Grants, Plugin, Ref, Secret, Verdict
+from ._input import Answer, Root, SampleResult
+from ._plugin import Plugin
+from ._words import Grants, Ref, Secret, Verdict
 
 __version__ = "0.1.0"
 

@@ -6,76 +6,30 @@ import logging
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal, NoReturn, TypeVar, cast, overload
+from typing import Any, NoReturn, TypeVar, cast, overload
 
 from . import _json
 from ._catalog import Catalog, Prompt, Resource, ResourceTemplate, Tool
 from ._codec import Builder, FieldError, object_codec
 from ._config import Config, Setup, no_config
-from ._content import Blob, Content, EmbeddedResource, Icon, Message, PromptResult, ReadResult, Role, annotations_json, icons_json
+from ._content import Icon, Role, annotations_json, icons_json
 from ._context import Context
 from ._errors import INVALID_PARAMS, Error, ToolError
 from ._handlers import AnyFunction, Runner, Signature, positional, signature
 from ._json import valid
-from ._result import renderer_for, verbatim
+from ._result import prompt_result, read_result, renderer_for, verbatim
 from ._template import Template
+from ._words import Grants, Hook, Secret
 from .plugin.v1 import plugin_pb2 as pb
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C")
-Kind = Literal["tool", "resource", "template", "prompt"]
 
 SDK = "python/0.1.0"
 PROTOCOL_MINOR = 0
 MAX_COMPLETIONS = 100  # values of one completion, by utilities/completion
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-
-
-@dataclass(frozen=True)
-class Secret:
-    """A secret that the plugin reads with :meth:`Context.secret`, so that `mcphost validate` can miss it."""
-
-    name: str
-    description: str = ""
-    required: bool = True
-
-
-@dataclass(frozen=True)
-class Grants:
-    """What a plugin would like its sandbox to allow. It is shown to the operator and grants nothing."""
-
-    read_paths: Sequence[str] = ()
-    write_paths: Sequence[str] = ()
-    network_hosts: Sequence[str] = ()  # "api.example.com:443"
-    environment: Sequence[str] = ()  # names of variables
-    spawn_processes: bool = False
-
-
-@dataclass(frozen=True)
-class Ref:
-    """Names one primitive by the plugin's own name; a resource by its URI."""
-
-    kind: Kind
-    name: str
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a caller may use a primitive."""
-
-    allow: bool = False
-    reason: str = ""  # for the audit log
-    required_scopes: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class Hook:
-    """A function that decides, and how long the host may keep what it said."""
-
-    fn: AnyFunction
-    keep: timedelta
 
 
 class Plugin:
@@ -340,7 +294,7 @@ class Plugin:
                 arguments["uri"] = uri
             if about.context:
                 arguments[about.context] = ctx
-            return _read_result(self._runner.call(ctx, fn, **arguments), uri, mime_type)
+            return read_result(self._runner.call(ctx, fn, **arguments), uri, mime_type)
 
         return read
 
@@ -400,7 +354,7 @@ class Plugin:
                 raise Error(INVALID_PARAMS, f"invalid arguments: {e}") from None
             if about.context:
                 arguments[about.context] = ctx
-            return _prompt_result(self._runner.call(ctx, fn, **arguments))
+            return prompt_result(self._runner.call(ctx, fn, **arguments))
 
         definition = pb.Prompt(
             name=name, title=valid(title), description=valid(about.description if description is None else description),
@@ -520,30 +474,3 @@ def _check_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no name: it has 1 to 128 characters of [A-Za-z0-9_.-]")
     return name
-
-
-def _read_result(out: Any, uri: str, mime_type: str) -> pb.ReadResourceResult | None:
-    if out is None:
-        return None
-    if isinstance(out, ReadResult):
-        return out.to_proto() if out.contents else None
-    if isinstance(out, (EmbeddedResource, Blob)):
-        return ReadResult([out]).to_proto()
-    if isinstance(out, (list, tuple)) and any(isinstance(c, (EmbeddedResource, Blob)) for c in out):
-        return ReadResult(out).to_proto()
-    if isinstance(out, (bytes, bytearray, memoryview)):
-        return ReadResult([Blob(uri, bytes(out), mime_type)]).to_proto()
-    text = out if isinstance(out, str) else _json.dumps(out).decode()
-    return ReadResult([EmbeddedResource(uri, text, mime_type)]).to_proto()
-
-
-def _prompt_result(out: Any) -> pb.GetPromptResult:
-    if isinstance(out, PromptResult):
-        return out.to_proto()
-    if isinstance(out, Content):
-        out = Message(out)
-    if isinstance(out, (str, Message)):
-        return PromptResult([out]).to_proto()
-    if isinstance(out, (list, tuple)) and all(isinstance(m, (str, Message)) for m in out):
-        return PromptResult(out).to_proto()
-    raise TypeError(f"the prompt returned {type(out).__name__}")

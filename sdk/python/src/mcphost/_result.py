@@ -1,4 +1,4 @@
-"""Turns what a tool returned into a result."""
+"""Turns what a handler returned into a result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn, Union, get_args, get_origin
 
 from . import _json
 from ._codec import Builder, Schema
-from ._content import Content, Result, block
+from ._content import Blob, Content, EmbeddedResource, Message, PromptResult, ReadResult, Result, block
 from .plugin.v1 import plugin_pb2 as pb
 
 Renderer = Callable[[Any], pb.ToolResult]
@@ -101,3 +101,30 @@ def verbatim(schema: Any) -> bytes:
         json.loads(raw)
         return raw
     return _json.dumps(schema)
+
+
+def read_result(out: Any, uri: str, mime_type: str) -> pb.ReadResourceResult | None:
+    if out is None:
+        return None
+    if isinstance(out, ReadResult):
+        return out.to_proto() if out.contents else None
+    if isinstance(out, (EmbeddedResource, Blob)):
+        return ReadResult([out]).to_proto()
+    if isinstance(out, (list, tuple)) and any(isinstance(c, (EmbeddedResource, Blob)) for c in out):
+        return ReadResult(out).to_proto()
+    if isinstance(out, (bytes, bytearray, memoryview)):
+        return ReadResult([Blob(uri, bytes(out), mime_type)]).to_proto()
+    text = out if isinstance(out, str) else _json.dumps(out).decode()
+    return ReadResult([EmbeddedResource(uri, text, mime_type)]).to_proto()
+
+
+def prompt_result(out: Any) -> pb.GetPromptResult:
+    if isinstance(out, PromptResult):
+        return out.to_proto()
+    if isinstance(out, Content):
+        out = Message(out)
+    if isinstance(out, (str, Message)):
+        return PromptResult([out]).to_proto()
+    if isinstance(out, (list, tuple)) and all(isinstance(m, (str, Message)) for m in out):
+        return PromptResult(out).to_proto()
+    raise TypeError(f"the prompt returned {type(out).__name__}")

@@ -23,7 +23,7 @@ from ._plugin import Plugin
 from ._service import MAX_FROM_PLUGIN, MAX_TO_PLUGIN, Service, handlers
 
 CORE_PROTOCOL_VERSION = 1  # of go-plugin
-PROTOCOL_VERSION = 1  # of the contract
+PROTOCOL_VERSION = 1  # of the contract. A host of another one says so clearly
 CLEANUP_SECONDS = 1.0  # what handlers get to end after the host said goodbye. The host waits 2 s before it kills
 PARENT_INTERVAL = 1.0  # how often a plugin looks whether its host is still there
 # A thread's stack counts as memory in the sandbox whether it is used or not; the interpreter's own frames need little of it.
@@ -86,7 +86,7 @@ def _serve(plugin: Plugin, stop: threading.Event, folder: Path) -> bool:
     if network == "tcp":
         address = f"127.0.0.1:{port}"
     server.start()
-    line = f"{CORE_PROTOCOL_VERSION}|{_version()}|{network}|{address}|grpc|{certificate}"
+    line = f"{CORE_PROTOCOL_VERSION}|{PROTOCOL_VERSION}|{network}|{address}|grpc|{certificate}"
     if os.environ.get("PLUGIN_MULTIPLEX_GRPC"):
         line += "|false"
     _stdout.write_handshake(line + "\n")
@@ -96,11 +96,6 @@ def _serve(plugin: Plugin, stop: threading.Event, folder: Path) -> bool:
     if not clean:
         plugin.log.warning("handlers did not end in time", extra={"delay": f"{CLEANUP_SECONDS}s"})
     return clean
-
-
-def _version() -> int:
-    """The version of the contract. The host refuses it with a clear message if it is none of its own."""
-    return PROTOCOL_VERSION
 
 
 def _socket_folder() -> tuple[Path, bool]:

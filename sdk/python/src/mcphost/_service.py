@@ -18,12 +18,14 @@ from google.protobuf import message_factory
 from . import _json
 from ._catalog import Contents
 from ._config import Setup, complaints, fatal, to_proto
-from ._context import Context, request_to_proto
+from ._context import Context
 from ._errors import INTERNAL_ERROR, INVALID_PARAMS, Diagnostic, Error, InputRequired, NotFound, ToolError
 from ._handlers import positional
+from ._input import request_to_proto
 from ._json import valid
-from ._plugin import MAX_COMPLETIONS, Plugin, Ref, Verdict
+from ._plugin import MAX_COMPLETIONS, Plugin
 from ._result import text_result
+from ._words import Ref, Verdict
 from .plugin.v1 import plugin_pb2 as pb
 
 MAX_TO_PLUGIN = 64 << 20  # bytes of a message
