@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -48,7 +49,7 @@ type ward struct {
 	wrongs   int
 	befallen map[string]int
 	missed   int            // times that there was nobody to fall ill
-	errors   map[string]int // what callers were told
+	answers  map[string]int // what callers of sick plugins were told, but for right answers
 }
 
 // wrong notes that the host did what it must never do.
@@ -77,7 +78,7 @@ func TestChaos(t *testing.T) {
 		mcphost = racedHost
 	}
 	config := writeConfig(t)
-	w := &ward{t: t, every: time.Second, rand: rand.New(rand.NewPCG(*seed, 0)), befallen: map[string]int{}, errors: map[string]int{}}
+	w := &ward{t: t, every: time.Second, rand: rand.New(rand.NewPCG(*seed, 0)), befallen: map[string]int{}, answers: map[string]int{}}
 	w.hosts = []*host{startWeb(t, mcphost, "serve", config), startPipe(t, mcphost, "start", config, "all")}
 	if *chaosFor < time.Minute {
 		w.every /= 2 // for each fault to have its turn
@@ -293,8 +294,8 @@ func (w *ward) report() {
 		total += w.befallen[f.name]
 		w.t.Logf("%4d × %s", w.befallen[f.name], f.name)
 	}
-	for text, n := range w.errors {
-		w.t.Logf("%5d × %q", n, text)
+	for _, text := range slices.Sorted(maps.Keys(w.answers)) {
+		w.t.Logf("%5d × %q", w.answers[text], text)
 	}
 	if w.missed > total/10 {
 		w.t.Errorf("%d times there was nobody to fall ill, and %d faults befell: this was no chaos", w.missed, total)
@@ -378,9 +379,9 @@ func (c *caller) one(handle string, dice int) bool {
 var incident = regexp.MustCompile(`\b[a-z0-9]{12}\b`)
 
 // told counts what a caller was told, less what differs each time.
-func (w *ward) told(text string) {
-	text = incident.ReplaceAllString(text, "INCIDENT")
+func (w *ward) told(text ...string) {
+	all := incident.ReplaceAllString(strings.TrimSpace(strings.Join(text, " ")), "INCIDENT")
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.errors[text]++
+	w.answers[all[:min(len(all), 150)]]++
 }

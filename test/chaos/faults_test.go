@@ -95,6 +95,7 @@ func (v victim) ask(tool, kind string) {
 		v.w.wrong("%s, %s: took %v", v.h.name, c.tool, took)
 	default:
 		v.w.discreet(v.h.name+", "+c.tool, nonce, a)
+		v.w.told(tool, kind, strings.ReplaceAll(a.text, nonce, "NONCE"))
 	}
 }
 

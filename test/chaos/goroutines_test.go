@@ -27,7 +27,7 @@ func TestGoroutinesEnd(t *testing.T) {
 		t.Skip("it takes its time")
 	}
 	old := goleak.IgnoreCurrent()
-	w := &ward{t: t, every: time.Second / 2, rand: rand.New(rand.NewPCG(rand.Uint64(), 0)), befallen: map[string]int{}, errors: map[string]int{}}
+	w := &ward{t: t, every: time.Second / 2, rand: rand.New(rand.NewPCG(rand.Uint64(), 0)), befallen: map[string]int{}, answers: map[string]int{}}
 	h, stop := within(t)
 	w.hosts = []*host{h}
 	w.settle()
