@@ -68,7 +68,7 @@ def serve(binary: Path, folder: Path, block: str = "", script: Path = LAB) -> It
         yield client
         assert process.stdin
         process.stdin.close()
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
     except BaseException:
         print((folder / "log").read_text())
         raise

@@ -22,7 +22,7 @@ from mcphost._service import MAX_FROM_PLUGIN, MAX_TO_PLUGIN
 from mcphost.plugin.v1 import plugin_pb2 as pb
 
 LAB = HERE / "plugins" / "lab.py"
-SECONDS = 20
+SECONDS = 60  # for a machine that is busy with something else
 
 
 class Process:
@@ -75,7 +75,7 @@ class Process:
         return got
 
     def healthy(self, service: bytes = b"\x0a\x06plugin") -> bool:
-        return bool(self.rpc("/grpc.health.v1.Health/Check", service, bytes, 5) == b"\x08\x01")
+        return bool(self.rpc("/grpc.health.v1.Health/Check", service, bytes) == b"\x08\x01")
 
     def shutdown(self) -> None:
         self.rpc("/plugin.GRPCController/Shutdown", b"", bytes)
@@ -204,7 +204,7 @@ def test_health_and_shutdown_are_answered_while_every_call_hangs(start: Any) -> 
     began = time.monotonic()
     p.shutdown()
     assert p.ended() == 0
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 10
     assert "handlers did not end in time" in p.stderr()
     assert all(call.code() != grpc.StatusCode.OK for call in calls)
 
@@ -233,6 +233,19 @@ def test_watching(start: Any) -> None:
     assert "grown" in [t.name for t in next(watch).catalog.tools]
     p.shutdown()
     assert p.ended() == 0
+
+
+@pytest.mark.parametrize(
+    ("environment", "message"),
+    [
+        ({"PLUGIN_CLIENT_CERT": "none"}, "PLUGIN_CLIENT_CERT holds no certificate"),
+        ({"PLUGIN_UNIX_SOCKET_DIR": "/tmp/" + "x" * 120}, "longer than 107 bytes"),
+    ],
+)
+def test_what_keeps_it_from_serving_is_said(tmp_path: Path, environment: dict[str, str], message: str) -> None:
+    env = {_stdout.COOKIE_KEY: _stdout.COOKIE_VALUE, "PLUGIN_UNIX_SOCKET_DIR": str(tmp_path), **environment}
+    done = subprocess.run([sys.executable, str(LAB)], env=env, capture_output=True, text=True, check=False, timeout=SECONDS)
+    assert done.returncode == 1 and message in done.stderr and "|grpc|" not in done.stdout
 
 
 def test_sigterm_ends_it_and_an_interrupt_does_not(start: Any) -> None:

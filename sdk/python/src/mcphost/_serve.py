@@ -29,6 +29,7 @@ PARENT_INTERVAL = 1.0  # how often a plugin looks whether its host is still ther
 # A thread's stack counts as memory in the sandbox whether it is used or not; the interpreter's own frames need little of it.
 STACK_SIZE = 2 << 20
 URGENT_THREADS = 4
+MAX_SOCKET_PATH = 103 if sys.platform == "darwin" else 107  # bytes
 
 
 def main(plugin: Plugin) -> int:
@@ -75,6 +76,8 @@ def _serve(plugin: Plugin, stop: threading.Event, folder: Path) -> bool:
     network, address, target = _address(folder)
     certificate = ""
     if host_pem:
+        if "-----BEGIN CERTIFICATE-----" not in host_pem:
+            raise ValueError("PLUGIN_CLIENT_CERT holds no certificate")
         identity = _identity.new()
         certificate = identity.field()
         credentials = grpc.ssl_server_credentials(
@@ -110,6 +113,8 @@ def _address(folder: Path) -> tuple[str, str, str]:
     if sys.platform == "win32":
         return "tcp", "", "127.0.0.1:0"
     path = str(folder / f"{os.getpid()}.sock")
+    if len(os.fsencode(path)) > MAX_SOCKET_PATH:
+        raise ValueError(f"the path of the socket is longer than {MAX_SOCKET_PATH} bytes: {path}")
     return "unix", path, "unix:" + path
 
 
