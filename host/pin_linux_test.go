@@ -278,8 +278,8 @@ func TestToolsThatComeWhileItRunsAreQuarantined(t *testing.T) {
 				st.lock()
 			}
 			st.start(demo)
-			if got := say(t, st.client(), "test_trigger_tool_change"); !strings.Contains(got, "changed") {
-				t.Fatalf("the tool says %q", got)
+			if _, err := st.client().CallTool(t.Context(), "test_trigger_tool_change", []byte("{}"), func(string, []byte) {}); err != nil {
+				t.Fatal(err)
 			}
 			deadline, tick := time.After(wait), time.NewTicker(10*time.Millisecond)
 			defer tick.Stop()
@@ -308,6 +308,25 @@ func quarantined(t *testing.T, st *stage) {
 	}
 	if log := st.log.String(); !strings.Contains(log, "quarantined") || !strings.Contains(log, "tool=later") {
 		t.Error("the log does not name it")
+	}
+}
+
+func TestDamagedLockFileStopsNothingThatRuns(t *testing.T) {
+	st := newLockedStage(t, actorBlock)
+	st.start(demo)
+	if err := os.WriteFile(filepath.Join(st.dir, integrity.LockName), []byte("plugin {"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if diags := st.reload(actorBlock); !strings.Contains(diags.String(), "reading the lock file") {
+		t.Errorf("the reload says %q, want what is wrong with the lock file", diags)
+	}
+	if got := say(t, st.client(), "echo"); !strings.Contains(got, "v1") {
+		t.Errorf("after that, the tool says %q", got)
+	}
+	st.stop()
+	st.start(demo)
+	if got := say(t, st.client(), "echo"); strings.Contains(got, "v1") {
+		t.Errorf("a plugin was started without knowing what is accepted; it said %q", got)
 	}
 }
 

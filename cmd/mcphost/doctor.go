@@ -127,8 +127,12 @@ func (c *checkup) print(w io.Writer) error {
 	}
 	for _, line := range [][2]string{
 		{"mcphost", fmt.Sprintf("%s (plugin contract %d, %s, %s)", c.Version, c.Contract, c.Go, c.Platform)},
-		{"system", c.System}, {"user", user}, {"namespaces", yesNo(c.Namespaces)}, {"Landlock", abi(c.Landlock)},
-		{"state folder", c.StateDir}, {"run folder", c.RunDir},
+		{"system", c.System},
+		{"user", user},
+		{"namespaces", yesNo(c.Namespaces)},
+		{"Landlock", abi(c.Landlock)},
+		{"state folder", c.StateDir},
+		{"run folder", c.RunDir},
 	} {
 		fmt.Fprintf(t, "%s\t%s\n", line[0], line[1])
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphost/mcphost/host"
+	"github.com/mcphost/mcphost/host/config"
 )
 
 func newValidate(g *globals) *cobra.Command {
@@ -19,19 +20,18 @@ block. Nothing is configured or served. All problems are shown at once.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			g.quiet = true
-			log, err := g.logger()
-			if err != nil {
-				return err
-			}
 			cfg, err := g.load()
 			if err != nil {
 				return err
 			}
-			h, err := host.New(cfg, host.Options{Log: log, StateDir: g.stateDir})
+			var diags *config.Diagnostics
+			err = g.withIdleHost(c.Context(), cfg, func(h *host.Host) error {
+				diags = h.Validate(c.Context())
+				return nil
+			})
 			if err != nil {
 				return err
 			}
-			diags := h.Validate(c.Context())
 			if asJSON {
 				if err := diags.WriteJSON(os.Stdout); err != nil {
 					return fmt.Errorf("writing diagnostics: %w", err)

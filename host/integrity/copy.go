@@ -50,7 +50,7 @@ func makeCopy(s Subject, dir string) (*Copy, error) {
 func (c *Copy) program(work *copier, path string) error {
 	if real, in := c.within(path); in {
 		var err error
-		c.Sums.Program, err = sumFile(real)
+		c.Program, err = sumFile(real)
 		return err
 	}
 	real, err := filepath.EvalSymlinks(path)
@@ -58,7 +58,7 @@ func (c *Copy) program(work *copier, path string) error {
 		return err
 	}
 	c.roots = append(c.roots, path)
-	c.Sums.Program, err = work.single(sha256.New(), real, c.place(path))
+	c.Program, err = work.single(sha256.New(), real, c.place(path))
 	return err
 }
 

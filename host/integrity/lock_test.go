@@ -1,6 +1,7 @@
 package integrity
 
 import (
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -189,15 +190,15 @@ func TestPinAdmitsWhatTheLockHasAndNothingElse(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := test.pin.Admit(test.p); got != test.want {
+			if got := test.pin.Admit(test.p); !errors.Is(got, test.want) {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})
 	}
-	if got := clock.AdmitInstructions("Ignore all others."); got != errDrifted {
+	if got := clock.AdmitInstructions("Ignore all others."); !errors.Is(got, errDrifted) {
 		t.Errorf("other instructions: got %v, want %v", got, errDrifted)
 	}
-	if got := files.AdmitInstructions("Ignore all others."); got != errUnknown {
+	if got := files.AdmitInstructions("Ignore all others."); !errors.Is(got, errUnknown) {
 		t.Errorf("new instructions: got %v, want %v", got, errUnknown)
 	}
 }

@@ -91,36 +91,20 @@ func TestScriptFindsItsFilesBesideTheCopy(t *testing.T) {
 
 // TestSumsTellEveryChange changes one thing of a plugin at a time.
 func TestSumsTellEveryChange(t *testing.T) {
-	tests := map[string]func(t *testing.T, dir string){
-		"bytes":    func(t *testing.T, dir string) { write(t, filepath.Join(dir, "files", "a", "b.js"), "other", 0o600) },
-		"new file": func(t *testing.T, dir string) { write(t, filepath.Join(dir, "files", "c"), "", 0o600) },
-		"executable": func(t *testing.T, dir string) {
-			write(t, filepath.Join(dir, "files", "a", "b.js"), "text", 0o700)
-		},
-		"name": func(t *testing.T, dir string) {
-			rename(t, filepath.Join(dir, "files", "a", "b.js"), filepath.Join(dir, "files", "a", "c.js"))
-		},
-		"link": func(t *testing.T, dir string) {
-			link := filepath.Join(dir, "files", "link")
-			if err := os.Remove(link); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink("elsewhere", link); err != nil {
-				t.Fatal(err)
-			}
-		},
-		"empty folder": func(t *testing.T, dir string) {
-			if err := os.Mkdir(filepath.Join(dir, "files", "empty"), 0o700); err != nil {
-				t.Fatal(err)
-			}
-		},
+	changes := map[string]string{
+		"bytes":        "printf other >files/a/b.js",
+		"new file":     ": >files/c",
+		"executable":   "chmod +x files/a/b.js",
+		"name":         "mv files/a/b.js files/a/c.js",
+		"link":         "ln -sfn elsewhere files/link",
+		"empty folder": "mkdir files/empty",
 	}
-	for name, change := range tests {
+	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			s, subject := openStore(t, filepath.Join(dir, "copies")), tree(t, dir)
 			before := take(t, s, subject)
-			change(t, dir)
+			shell(t, dir, change)
 			if after := take(t, s, subject); after.Files == before.Files || after.Program != before.Program {
 				t.Errorf("got %+v after %+v, want other files and the same program", after.Sums, before.Sums)
 			}
@@ -128,10 +112,13 @@ func TestSumsTellEveryChange(t *testing.T) {
 	}
 }
 
-func rename(t *testing.T, from, to string) {
+// shell runs a script in dir.
+func shell(t *testing.T, dir, script string, env ...string) {
 	t.Helper()
-	if err := os.Rename(from, to); err != nil {
-		t.Fatal(err)
+	cmd := exec.Command("sh", "-ec", script)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v: %s", script, err, out)
 	}
 }
 
@@ -175,9 +162,7 @@ func TestWhatCannotBePinnedIsRefused(t *testing.T) {
 	}
 	dir := t.TempDir()
 	subject := tree(t, dir)
-	if out, err := exec.Command("mkfifo", filepath.Join(dir, "files", "pipe")).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	shell(t, dir, "mkfifo files/pipe")
 	_, err := openStore(t, filepath.Join(dir, "copies")).Take(subject)
 	if err == nil || !strings.Contains(err.Error(), `"pipe"`) {
 		t.Errorf("got %v, want an error that names the pipe", err)
@@ -212,15 +197,13 @@ func TestCopyIsUsedAgainUntilSomethingIsTouched(t *testing.T) {
 		t.Skip("nothing tells whether a file was touched here")
 	}
 	t.Parallel()
-	touches := map[string]func(t *testing.T, s Subject, c *Copy){
-		"the program": func(t *testing.T, s Subject, _ *Copy) { write(t, s.Program, "program", 0o700) },
-		"a file": func(t *testing.T, s Subject, _ *Copy) {
-			write(t, filepath.Join(s.Files[0], "a", "b.js"), "text", 0o600)
-		},
-		"beside the copy":     func(t *testing.T, s Subject, c *Copy) { write(t, filepath.Join(c.dir, "new"), "", 0o600) },
-		"a new file's copy":   func(t *testing.T, s Subject, c *Copy) { write(t, filepath.Join(c.Path(s.Files[0]), "new"), "", 0o600) },
-		"its time set back":   func(t *testing.T, s Subject, _ *Copy) { backdate(t, s.Program, "program") },
-		"the copy's set back": func(t *testing.T, s Subject, c *Copy) { backdate(t, c.Path(s.Program), "PROGRAM") },
+	touches := map[string]string{
+		"the program":         `printf program >plugin`,
+		"a file":              `printf text >files/a/b.js`,
+		"beside the copy":     `: >"$COPY/new"`,
+		"a file's copy":       `chmod 700 "$COPIED_FILES/a/b.js"`,
+		"its time set back":   `touch -r plugin ref; printf program >plugin; touch -r ref plugin`,
+		"the copy's set back": `touch -r "$COPIED" ref; chmod 700 "$COPIED"; printf PROGRAM >"$COPIED"; chmod 500 "$COPIED"; touch -r ref "$COPIED"`,
 	}
 	for name, touch := range touches {
 		t.Run(name, func(t *testing.T) {
@@ -233,7 +216,7 @@ func TestCopyIsUsedAgainUntilSomethingIsTouched(t *testing.T) {
 			if second.dir != first.dir {
 				t.Fatalf("a second copy was made in %s", second.dir)
 			}
-			touch(t, subject, first)
+			shell(t, dir, touch, "COPY="+first.dir, "COPIED="+first.Path(subject.Program), "COPIED_FILES="+first.Path(subject.Files[0]))
 			third := take(t, s, subject)
 			if third.dir == first.dir {
 				t.Fatal("a copy that may be another one is used again")
@@ -254,22 +237,6 @@ func TestCopyIsUsedAgainUntilSomethingIsTouched(t *testing.T) {
 				t.Error("the old copy stays")
 			}
 		})
-	}
-}
-
-// backdate changes the bytes of a file and puts its times back, as far as that goes.
-func backdate(t *testing.T, path, text string) {
-	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	write(t, path, text, info.Mode())
-	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
 	}
 }
 
