@@ -298,6 +298,9 @@ func (h *host) stops(t *testing.T) {
 		t.Errorf("mcphost ended with %v", h.cmd.ProcessState)
 	}
 	h.log.await(t, "goodbye")
+	if text := h.log.String(); strings.Contains(text, "Traceback") || strings.Contains(text, "    at ") {
+		t.Error("an exception reached the log")
+	}
 	for _, pid := range pids {
 		var number int
 		if _, err := fmt.Sscan(pid[1], &number); err != nil {

@@ -49,6 +49,9 @@ class Plugin(plugin_pb2_grpc.PluginServiceServicer):
 
     greeting = "hello"
 
+    def __init__(self, stop):
+        self.stop = stop  # set when the host says goodbye
+
     async def Describe(self, request, context):
         return pb.DescribeResponse(
             name="raw-python",
@@ -81,7 +84,7 @@ class Plugin(plugin_pb2_grpc.PluginServiceServicer):
 
     async def Watch(self, request, context):
         yield pb.WatchResponse(catalog=pb.CatalogPart(revision=1, last=True, tools=TOOLS))
-        await asyncio.Event().wait()  # until the host cancels: the catalog never changes
+        await self.stop.wait()  # the catalog never changes, and the stream stays open
 
     async def CallTool(self, request, context):
         return await self.call(request, lambda *_: asyncio.sleep(0))
@@ -193,7 +196,7 @@ def listen(server):
 async def serve():
     stop = asyncio.Event()
     server = grpc.aio.server(options=[("grpc.max_receive_message_length", MAX_MESSAGE)])
-    plugin_pb2_grpc.add_PluginServiceServicer_to_server(Plugin(), server)
+    plugin_pb2_grpc.add_PluginServiceServicer_to_server(Plugin(stop), server)
     server.add_generic_rpc_handlers(housekeeping(stop))
     line = listen(server)
     await server.start()
