@@ -20,9 +20,8 @@ import (
 func (h *Host) launcher(cfg *config.Plugin, m *member) plugin.Launcher {
 	c := &confinement{cfg: cfg, log: h.log.Named("sandbox").With("handle", cfg.Handle)}
 	c.vetting.copies = h.copies
-	c.hold, c.report = func() error { return nil }, func(sandbox.Report) {}
+	c.report = func(sandbox.Report) {}
 	if m != nil {
-		c.hold = func() error { return h.hold(m) }
 		c.report = func(r sandbox.Report) { h.confined(m, r) }
 		c.vetting.pin, c.vetting.err = m.made.pin, m.made.pinErr
 	} else {
@@ -35,7 +34,6 @@ func (h *Host) launcher(cfg *config.Plugin, m *member) plugin.Launcher {
 type confinement struct {
 	cfg    *config.Plugin
 	log    hclog.Logger
-	hold   func() error         // takes the lock of the data folder
 	report func(sandbox.Report) // is told what is enforced
 
 	vetting vetting
@@ -45,9 +43,6 @@ var _ plugin.Launcher = (*confinement)(nil)
 
 // Prepare implements [plugin.Launcher].
 func (c *confinement) Prepare(cmd *exec.Cmd, dirs plugin.Dirs) (plugin.Launched, error) {
-	if err := c.hold(); err != nil {
-		return nil, err
-	}
 	own, err := c.vetting.vet(c.cfg, cmd)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -25,6 +27,7 @@ type member struct {
 	cached bool // its catalog is known before it runs
 	beside bool // it starts while another generation serves
 
+	opening sync.Mutex    // of the data folder
 	watched chan []string // holds the newest set that was not sent yet
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup
@@ -37,7 +40,7 @@ type member struct {
 	value    *config.ConfigValue
 	problems []*config.Diagnostic // of its config block
 	lacking  []string             // guarantees that are not enforced for its process
-	holds    bool                 // the lock of the data folder
+	data     string               // the data folder; empty until a process is started
 }
 
 // offered notes a new catalog, and tells the registry if m is on stage.
@@ -148,18 +151,32 @@ func (h *Host) newMember(ctx context.Context, cfg *config.Plugin, made makeup, r
 	return m
 }
 
-// hold takes the lock of the data folder for m, once.
-func (h *Host) hold(m *member) error {
+// dataWait is how long a plugin waits for the data folder of a host that may be
+// about to end. Clients start a host beside the one that they end.
+const dataWait = 2 * time.Second
+
+// openData takes the data folder for m, once, and returns its path.
+func (h *Host) openData(ctx context.Context, m *member) (string, error) {
+	handle := m.cfg.Handle
+	m.opening.Lock() // a start at a time; m.mu must not be held for so long
+	defer m.opening.Unlock()
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.holds {
-		return nil
+	name := m.data
+	m.mu.Unlock()
+	if name == "" {
+		f, err := h.locks.Folder(ctx, handle, dataWait)
+		if err != nil {
+			return "", err
+		}
+		name = f.Name
+		if name != handle {
+			h.log.Warn("another host has the data folder of this plugin; here it gets another", "handle", handle, "pid", f.Other, "path", name)
+		}
+		m.mu.Lock()
+		m.data = name
+		m.mu.Unlock()
 	}
-	if err := h.locks.Hold(m.cfg.Handle); err != nil {
-		return err
-	}
-	m.holds = true
-	return nil
+	return filepath.Join(h.stateDir, "data", name), nil
 }
 
 // stop lets the uses of m end until ctx is done and returns when nothing of it
@@ -170,9 +187,9 @@ func (h *Host) stop(ctx context.Context, m *member) error {
 	m.wg.Wait()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.holds {
-		m.holds = false
-		err = errors.Join(err, h.locks.Release(m.cfg.Handle))
+	if m.data != "" {
+		err = errors.Join(err, h.locks.Release(m.data))
+		m.data = ""
 	}
 	if err != nil {
 		return fmt.Errorf("stopping plugin %q: %w", m.cfg.Handle, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -41,7 +40,7 @@ func (h *Host) pluginOptions(cfg *config.Plugin) plugin.Options {
 // memberOptions returns how m is run.
 func (h *Host) memberOptions(m *member) plugin.Options {
 	o := h.pluginOptions(m.cfg)
-	o.DataDir = filepath.Join(h.stateDir, "data", m.cfg.Handle)
+	o.OpenData = func(ctx context.Context) (string, error) { return h.openData(ctx, m) }
 	o.Launcher = h.launcher(m.cfg, m)
 	o.Configure = func(_ context.Context, d *plugin.Description) (*plugin.Configuration, error) { return m.configure(d) }
 	o.OnCatalog = func(c *plugin.Catalog) { m.offered(h.registry, h.admit(m.cfg, m.made.pin, c)) }
@@ -60,10 +59,10 @@ func (m *member) configure(d *plugin.Description) (*plugin.Configuration, error)
 		m.note(diags...)
 		return nil, errConfig
 	}
-	m.mu.Lock()
 	if m.beside && d.Capabilities.Exclusive {
 		return nil, errAlone
 	}
+	m.mu.Lock()
 	m.value = value
 	m.mu.Unlock()
 	secrets := make(map[string]string, len(m.cfg.Secrets))

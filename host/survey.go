@@ -88,7 +88,7 @@ func (h *Host) look(ctx context.Context, m *member) (_ *integrity.Entry, err err
 // configuration itself pins must be so.
 func (h *Host) surveyor(cfg *config.Plugin, found func(integrity.Sums)) plugin.Launcher {
 	c := &confinement{cfg: cfg, log: h.log.Named("sandbox").With("handle", cfg.Handle)}
-	c.hold, c.report = func() error { return nil }, func(sandbox.Report) {}
+	c.report = func(sandbox.Report) {}
 	c.vetting = vetting{copies: h.copies, pin: integrity.Pin{SHA256: cfg.SHA256}, found: found}
 	return c
 }

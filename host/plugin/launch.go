@@ -23,8 +23,12 @@ import (
 // launch starts the command and returns when it has shaken hands, with a
 // connection that nobody has used yet. ctx bounds the start alone.
 func launch(ctx context.Context, o *Options, log hclog.Logger) (*process, *grpc.ClientConn, error) {
+	data, err := o.dataDir(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	if o.Reattach != nil {
-		return attach(ctx, o, log)
+		return attach(ctx, o, data, log)
 	}
 	if len(o.Command) == 0 {
 		return nil, nil, permanentf("the command is empty")
@@ -33,7 +37,7 @@ func launch(ctx context.Context, o *Options, log hclog.Logger) (*process, *grpc.
 	if err != nil {
 		return nil, nil, err
 	}
-	dirs, err := makeDirs(o.RunDir, o.DataDir)
+	dirs, err := makeDirs(o.RunDir, data)
 	if err != nil {
 		return nil, nil, err
 	}

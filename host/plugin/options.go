@@ -31,6 +31,9 @@ type Options struct {
 	RunDir string
 	// DataDir is the plugin's own and kept across restarts; empty is none.
 	DataDir string
+	// OpenData, if set, gives the DataDir of a process before it is started. It
+	// may wait until ctx is done.
+	OpenData func(ctx context.Context) (string, error)
 	// Launcher confines the plugin; nil does not.
 	Launcher Launcher
 	// MTLS demands mutual TLS on the socket.
@@ -85,6 +88,14 @@ type Options struct {
 type Configuration struct {
 	JSON    []byte            // an object, or nil for none
 	Secrets map[string]string // handed over by RPC alone
+}
+
+// dataDir returns the data folder of the next process.
+func (o *Options) dataDir(ctx context.Context) (string, error) {
+	if o.OpenData == nil {
+		return o.DataDir, nil
+	}
+	return o.OpenData(ctx)
 }
 
 func (o Options) withDefaults() Options {

@@ -57,17 +57,17 @@ func ParseReattach(text string) (map[string]*Reattach, error) {
 const attachedInterval = 200 * time.Millisecond
 
 // attach connects to the process that o.Reattach names, instead of a launch.
-func attach(ctx context.Context, o *Options, log hclog.Logger) (*process, *grpc.ClientConn, error) {
+func attach(ctx context.Context, o *Options, data string, log hclog.Logger) (*process, *grpc.ClientConn, error) {
 	at := o.Reattach
 	if !alive(at.PID) {
 		return nil, nil, permanentf("process %d of MCPHOST_REATTACH is gone: start the plugin again, and mcphost with what it prints then", at.PID)
 	}
 	dirs := &privateDirs{}
-	if o.DataDir != "" {
-		if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
+	if data != "" {
+		if err := os.MkdirAll(data, 0o700); err != nil {
 			return nil, nil, fmt.Errorf("making the plugin's data folder: %w", err)
 		}
-		dirs.Data = o.DataDir
+		dirs.Data = data
 	}
 	p := newProcess(nil, dirs, log, false)
 	p.path, p.pid, p.socket = at.Socket, at.PID, at.Socket
