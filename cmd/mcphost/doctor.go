@@ -28,7 +28,7 @@ that every plugin requires unless its sandbox block says otherwise.`,
 				_, err := io.WriteString(os.Stdout, sandbox.AppArmorProfile)
 				return err
 			}
-			return g.examine().tell(asJSON)
+			return g.examine(sandbox.Probe()).tell(asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "write JSON instead of a table")
@@ -63,8 +63,7 @@ type guaranteeRow struct {
 	Why       string `json:"why,omitempty"`
 }
 
-func (g *globals) examine() *checkup {
-	m := sandbox.Probe()
+func (g *globals) examine(m sandbox.Machine) *checkup {
 	c := &checkup{
 		Version: host.Version, Contract: host.PluginContract, Go: runtime.Version(),
 		Platform: runtime.GOOS + "/" + runtime.GOARCH, System: m.System,
@@ -91,7 +90,7 @@ func (g *globals) examine() *checkup {
 	return c
 }
 
-// tell writes c, and fails if something is missing that is required.
+// tell writes c and gives the verdict.
 func (c *checkup) tell(asJSON bool) error {
 	write := c.print
 	if asJSON {
@@ -100,6 +99,11 @@ func (c *checkup) tell(asJSON bool) error {
 	if err := write(os.Stdout); err != nil {
 		return err
 	}
+	return c.verdict()
+}
+
+// verdict fails if something is missing that is required.
+func (c *checkup) verdict() error {
 	if len(c.Missing) > 0 {
 		fmt.Fprintf(os.Stderr, "mcphost: plugins do not run here as they are: not enforced: %s\n", strings.Join(c.Missing, ", "))
 		return exitError(1)

@@ -112,6 +112,21 @@ func TestSumsTellEveryChange(t *testing.T) {
 	}
 }
 
+// TestLockFileIsNoPartOfWhatItPins lets the plugin lie beside the configuration.
+func TestLockFileIsNoPartOfWhatItPins(t *testing.T) {
+	dir := t.TempDir()
+	s, subject := openStore(t, filepath.Join(dir, "copies")), tree(t, dir)
+	before := take(t, s, subject)
+	lock := write(t, filepath.Join(subject.Files[0], LockName), "plugin \"p\" {}\n", 0o600)
+	after := take(t, s, subject)
+	if after.Sums != before.Sums {
+		t.Errorf("got %+v with a lock file and %+v without", after.Sums, before.Sums)
+	}
+	if _, err := os.Stat(after.Path(lock)); err == nil {
+		t.Error("the plugin sees what was not hashed")
+	}
+}
+
 // shell runs a script in dir.
 func shell(t *testing.T, dir, script string, env ...string) {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 )
 
@@ -35,7 +36,8 @@ type copier struct {
 //
 // Names are relative to from, so that the digest does not depend on where it
 // lies. Links are not followed, but for from itself.
-// Anything else, such as a socket, is refused: it cannot be pinned.
+// Anything else, such as a socket, is refused: it cannot be pinned. The lock file
+// is left out, of the copy, too: it cannot hold a digest of itself.
 func (c *copier) tree(h hash.Hash, from, to string) error {
 	real, err := filepath.EvalSymlinks(from)
 	if err != nil {
@@ -81,6 +83,8 @@ func (c *copier) node(h hash.Hash, root *os.Root, name string, d fs.DirEntry, to
 		return fmt.Errorf("%q has more than %d files", root.Name(), maxTreeFiles)
 	}
 	switch {
+	case path.Base(name) == LockName:
+		return nil
 	case d.IsDir():
 		fmt.Fprintf(h, "%q folder\n", name)
 		return os.MkdirAll(to, 0o700)
