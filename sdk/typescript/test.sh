@@ -19,3 +19,11 @@ npm test --silent -- "$@"
 if [ -x ../../.tools/buf ]; then
 	./generate.sh --check
 fi
+
+example=../../examples/typescript-readable
+# The copy of the SDK in there is the one of its install: take the one just built.
+install "$example"
+rm -rf "$example/node_modules/@mcphost/sdk/dist"
+cp -r dist "$example/node_modules/@mcphost/sdk/dist"
+cd "$example"
+npm test --silent

@@ -4,7 +4,7 @@ import { sorted, type Catalog } from "./catalog.js";
 import { isObject, parse } from "./json.js";
 import type { Plugin } from "./plugin.js";
 
-/** @internal Answers a person who started the plugin, and returns the exit status: only who asked for help got what they wanted. */
+/** Answers a person who started the plugin, and returns the exit status: only who asked for help got what they wanted. */
 export function byHand(plugin: Plugin, argv: string[]): number {
   const script = resolve(argv[1] ?? "plugin.js");
   if (argv.slice(2).some((arg) => ["--help", "-help", "-h", "help"].includes(arg))) {

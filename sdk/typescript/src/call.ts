@@ -41,7 +41,7 @@ export interface Setup {
   secret(name: string): string | undefined;
 }
 
-/** @internal What a call is made of. */
+/** What a call is made of. */
 export interface CallParts {
   context: CallContext;
   subject: string;

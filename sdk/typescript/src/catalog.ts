@@ -10,7 +10,7 @@ const partSize = 1 << 20;
 /** Bounds the resource updates that wait for a watcher. More than that are told by a new catalog revision alone. */
 const maxUpdates = 4096;
 
-/** @internal What a plugin offers, and who wants to know of changes. */
+/** What a plugin offers, and who wants to know of changes. */
 export class Catalog {
   revision = 0;
   readonly tools = new Map<string, ServedTool>();
@@ -91,7 +91,7 @@ export class Catalog {
   }
 }
 
-/** @internal One who watches a catalog. */
+/** One who watches a catalog. */
 export class Watcher {
   #updates = new Set<string>();
   #changed = false;
@@ -133,12 +133,11 @@ export class Watcher {
   }
 }
 
-/** @internal Names the argument of a prompt or template. */
+/** Names the argument of a prompt or template. */
 export function completionKey(kind: "prompt" | "template", name: string, argument: string): string {
   return JSON.stringify([kind, name, argument]);
 }
 
-/** @internal */
 export function sorted(map: Map<string, unknown>): string[] {
   return [...map.keys()].sort();
 }

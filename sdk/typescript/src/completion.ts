@@ -17,7 +17,6 @@ export type CompleteFunction = (typing: Typing, call: Call) => Awaitable<string[
 /** utilities/completion: a response has at most 100 values. */
 const maxValues = 100;
 
-/** @internal */
 export function completionToProto(values: string[]): Completion {
   return { values: values.slice(0, maxValues), total: values.length, hasMore: values.length > maxValues };
 }

@@ -42,7 +42,7 @@ export interface Config<T> {
   readonly value: T;
 }
 
-/** @internal A configuration as it is served. */
+/** A configuration as it is served. */
 export class ServedConfig<S extends Schema> implements Config<Output<S>> {
   readonly schemaJson: Buffer;
   #value: { of: Output<S> } | undefined;
@@ -94,19 +94,18 @@ export class ServedConfig<S extends Schema> implements Config<Output<S>> {
   }
 }
 
-/** @internal A plugin without a configuration takes an empty block alone. */
+/** A plugin without a configuration takes an empty block alone. */
 export function checkEmpty(json: Uint8Array): Wire[] {
   const raw = json.length === 0 ? {} : parse(json);
   const names = isObject(raw) ? Object.keys(raw) : [];
   return names.map((name) => toProto(aboutIssue(raw, [name], "is unknown: the plugin takes no configuration")));
 }
 
-/** @internal */
 export function isFatal(complaints: Wire[]): boolean {
   return complaints.some(({ severity }) => severity === Severity.ERROR);
 }
 
-/** @internal Returns a complaint about the whole block. */
+/** Returns a complaint about the whole block. */
 export function complaint(detail: string): Wire {
   return toProto(new Diagnostic("Invalid configuration", detail));
 }

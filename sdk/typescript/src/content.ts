@@ -92,7 +92,6 @@ export function rawContent(block: JsonObject): Content {
   return new Content({ $case: "contentJson", value: encode(block) });
 }
 
-/** @internal */
 export function bodyToProto(body: ResourceBody): ResourceContents {
   return {
     uri: body.uri,
@@ -102,7 +101,6 @@ export function bodyToProto(body: ResourceBody): ResourceContents {
   };
 }
 
-/** @internal */
 export function resourceToProto(uri: string, options: ResourceOptions): WireResource {
   if (uri === "" || options.name === "") {
     throw new TypeError("a resource has a URI and a name");
@@ -121,10 +119,8 @@ export function resourceToProto(uri: string, options: ResourceOptions): WireReso
   };
 }
 
-/** @internal */
 export const none = Buffer.alloc(0);
 
-/** @internal */
 export function iconsToProto(icons: Icon[] | undefined): Buffer {
   return icons === undefined || icons.length === 0 ? none : encode(icons);
 }

@@ -5,7 +5,7 @@ import type { Plugin } from "./plugin.js";
 /** What Describe says about this package. */
 const sdkName = "typescript/0.1.0";
 
-/** @internal Returns the static facts. */
+/** Returns the static facts. */
 export function describe(plugin: Plugin): DescribeResponse {
   const { name, version, options, served } = plugin;
   const { grants, secrets = {} } = options;
@@ -22,7 +22,7 @@ export function describe(plugin: Plugin): DescribeResponse {
   };
 }
 
-/** @internal Says what the plugin can do with the primitives that it has now. */
+/** Says what the plugin can do with the primitives that it has now. */
 export function capabilities({ catalog, options, subscribed, registerHook, authorizeHook }: Plugin): Capabilities {
   return {
     tools: true,

@@ -36,7 +36,6 @@ export interface Root {
   name?: string;
 }
 
-/** @internal */
 export function elicitForm<S extends Schema>(rounds: Rounds, key: string, message: string, schema: S): Promise<Answer<Output<S>>> {
   const params = { mode: "form", message, requestedSchema: formOf(toJsonSchema(schema, "input")) };
   return rounds.ask({ key, method: "elicitation/create", params }, async (answer) => {
@@ -45,12 +44,10 @@ export function elicitForm<S extends Schema>(rounds: Rounds, key: string, messag
   });
 }
 
-/** @internal */
 export function elicitPage(rounds: Rounds, key: string, message: string, url: string): Promise<Answer<undefined>["action"]> {
   return rounds.ask({ key, method: "elicitation/create", params: { mode: "url", message, url } }, actionOf);
 }
 
-/** @internal */
 export function sample(rounds: Rounds, key: string, request: SampleRequest): Promise<SampleResult> {
   return rounds.ask({ key, method: "sampling/createMessage", params: { ...request } }, (answer) => {
     if (!isObject(answer) || (!isObject(answer.content) && !Array.isArray(answer.content))) {
@@ -63,7 +60,6 @@ export function sample(rounds: Rounds, key: string, request: SampleRequest): Pro
   });
 }
 
-/** @internal */
 export function roots(rounds: Rounds, key: string): Promise<Root[]> {
   return rounds.ask({ key, method: "roots/list", params: {} }, (answer) => {
     if (!isObject(answer) || !Array.isArray(answer.roots) || !answer.roots.every((root) => isObject(root) && typeof root.uri === "string")) {

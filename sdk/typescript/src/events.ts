@@ -13,7 +13,7 @@ export type Send = (event: CallToolStreamResponse) => Promise<void>;
 const maxWaiting = 1024;
 
 /**
- * @internal Events of a running call on their way to a reader that may be slow. Of progress that waits the latest is
+ * Events of a running call on their way to a reader that may be slow. Of progress that waits the latest is
  * enough; logs beyond the bound are dropped and counted.
  */
 export class Events {

@@ -8,14 +8,14 @@ import { InputRequired } from "./input.js";
 import { encode } from "./json.js";
 import type { Logger } from "./logger.js";
 
-/** @internal Input, or an error; of a tool's own failure the text for the model, too. */
+/** Input, or an error; of a tool's own failure the text for the model, too. */
 export type Failure = { input: WireInput } | { error: WireError; text?: string };
 
-/** @internal How a handler ended. */
+/** How a handler ended. */
 export type Outcome<T> = { value: T } | Failure;
 
 /**
- * @internal Runs a handler. Questions that were asked come first: whatever the handler made of it, it cannot have gone on
+ * Runs a handler. Questions that were asked come first: whatever the handler made of it, it cannot have gone on
  * without the answer.
  */
 export async function run<T>(subject: string, call: Call, handler: () => Promise<T>): Promise<Outcome<T>> {
@@ -35,12 +35,12 @@ export async function run<T>(subject: string, call: Call, handler: () => Promise
   return "value" in outcome ? outcome : failureOf(subject, call.logger, outcome.thrown);
 }
 
-/** @internal A file that does not exist is a resource that does not exist. */
+/** A file that does not exist is a resource that does not exist. */
 export function missingFile(uri: string, thrown: unknown): unknown {
   return thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT" ? notFound(uri) : thrown;
 }
 
-/** @internal Logs what nobody expected, and returns what may be said about it. */
+/** Logs what nobody expected, and returns what may be said about it. */
 export function redact(subject: string, log: Logger, thrown: unknown): string {
   const incident = newIncident();
   const stack = thrown instanceof Error ? thrown.stack : undefined;
@@ -48,7 +48,7 @@ export function redact(subject: string, log: Logger, thrown: unknown): string {
   return `internal error in ${subject} (incident ${incident})`;
 }
 
-/** @internal Returns the error for something that is not there. */
+/** Returns the error for something that is not there. */
 export function unknown(what: string, name: string): Failure {
   return { error: { code: invalidParams, message: `unknown ${what} ${JSON.stringify(name)}`, dataJson: none } };
 }

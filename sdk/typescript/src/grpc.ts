@@ -16,7 +16,7 @@ interface Running {
   on(event: "cancelled", fn: () => void): unknown;
 }
 
-/** @internal What is in work on a server, so that it can be ended. */
+/** What is in work on a server, so that it can be ended. */
 export class Work {
   readonly #controllers = new Set<AbortController>();
   readonly #running = new Set<Promise<void>>();
@@ -74,7 +74,7 @@ async function write<A>(call: ServerWritableStream<unknown, A>, message: A, sign
   await once(call, "drain", { signal }).catch(() => {}); // of an abort
 }
 
-/** @internal Returns a gRPC server of the plugin that calls goodbye when the host says it. */
+/** Returns a gRPC server of the plugin that calls goodbye when the host says it. */
 export function newServer(service: Service, work: Work, goodbye: () => void): Server {
   const server = new Server({
     "grpc.max_receive_message_length": maxMessageToPlugin,

@@ -35,7 +35,6 @@ const kinds: { [kind: number]: Ref["kind"] } = {
   [Kind.PROMPT]: "prompt",
 };
 
-/** @internal */
 export function refOf({ kind, name }: PrimitiveRef): Ref {
   const known = kinds[kind];
   if (known === undefined) {
@@ -44,7 +43,6 @@ export function refOf({ kind, name }: PrimitiveRef): Ref {
   return { kind: known, name };
 }
 
-/** @internal */
 export function verdictToProto(verdict: boolean | Verdict): Wire {
   const { allow, reason = "", requiredScopes = [] } = typeof verdict === "object" ? verdict : { allow: verdict };
   return { decision: allow === true ? Decision.ALLOW : Decision.DENY, reason, requiredScopes };

@@ -2,13 +2,13 @@ import { generateKeyPairSync, randomBytes, sign, X509Certificate, type KeyObject
 import { ServerCredentials } from "@grpc/grpc-js";
 import { bits, der, explicit, identifier, integer, octets, sequence, set, text, time, yes } from "./der.js";
 
-/** @internal The plugin's side of go-plugin's mutual TLS. The certificate is the sixth field of the handshake line. */
+/** The plugin's side of go-plugin's mutual TLS. The certificate is the sixth field of the handshake line. */
 export interface Identity {
   credentials: ServerCredentials;
   certificate: string;
 }
 
-/** @internal Returns the identity that answers the host's certificate, which is PEM, or one without TLS if there is none. */
+/** Returns the identity that answers the host's certificate, which is PEM, or one without TLS if there is none. */
 export function newIdentity(hostPem: string | undefined): Identity {
   if (hostPem === undefined || hostPem === "") {
     return { credentials: ServerCredentials.createInsecure(), certificate: "" };

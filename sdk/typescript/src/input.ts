@@ -61,7 +61,7 @@ interface Memory {
   done: Map<string, string | undefined>;
 }
 
-/** @internal The rounds of one call. */
+/** The rounds of one call. */
 export class Rounds {
   readonly #fresh: Map<string, unknown>;
   readonly #memory: Memory;

@@ -49,7 +49,7 @@ export interface PluginOptions {
   logger?: Logger;
 }
 
-/** @internal A hook as it is served. */
+/** A hook as it is served. */
 export interface Hook<F> {
   decide: F;
   cacheMs: number;

@@ -45,13 +45,12 @@ export type PromptInput<A> = A extends Schema ? Output<A> : { [name: string]: st
 /** Fills in a prompt: one text of the user, messages, or all of it. */
 export type PromptFunction<A> = (input: PromptInput<A>, call: Call) => Awaitable<string | Message[] | PromptResult>;
 
-/** @internal A prompt as it is served. */
+/** A prompt as it is served. */
 export interface ServedPrompt {
   definition: Definition;
   get(given: { [name: string]: string }, call: Call): Promise<GetPromptResult>;
 }
 
-/** @internal */
 export function newPrompt<A extends Schema | undefined>(name: string, options: PromptOptions<A>, fn: PromptFunction<A>): ServedPrompt {
   checkName(name);
   const schema: Schema | undefined = options.arguments;

@@ -45,20 +45,19 @@ export interface Removable {
   remove(): void;
 }
 
-/** @internal A resource as it is served. */
+/** A resource as it is served. */
 export interface ServedResource {
   definition: Resource;
   read: ReadFunction;
 }
 
-/** @internal A template as it is served. */
+/** A template as it is served. */
 export interface ServedTemplate {
   definition: ResourceTemplate;
   pattern: UriTemplate;
   read: ReadFunction;
 }
 
-/** @internal */
 export function newTemplate(uriTemplate: string, options: TemplateOptions, read: ReadFunction): ServedTemplate {
   if (options.name === "") {
     throw new TypeError("a resource template has a name");
@@ -80,7 +79,6 @@ function templateToProto(uriTemplate: string, options: TemplateOptions): Resourc
   };
 }
 
-/** @internal */
 export function readToProto(read: Read, value: Awaited<ReturnType<ReadFunction>>): ReadResourceResult {
   const { uri, mimeType } = read;
   if (typeof value === "string") {

@@ -22,7 +22,6 @@ const flushMs = 200;
 /** How often a plugin looks whether its host is still there. */
 const parentMs = 1000;
 
-/** @internal */
 export function main(plugin: Plugin): void {
   if (process.env.MCPHOST_PLUGIN !== cookie) {
     process.exitCode = byHand(plugin, process.argv);

@@ -43,7 +43,6 @@ import type { Plugin } from "./plugin.js";
 import { readToProto } from "./resource.js";
 import { textResult } from "./result.js";
 
-/** @internal */
 export class Service {
   readonly #describe: DescribeResponse;
   #configured = false;

@@ -2,7 +2,7 @@ import { format } from "node:util";
 import type { Logger } from "./logger.js";
 
 /**
- * @internal Makes standard output harmless: what console prints is a line of the log, and what is written to process.stdout goes to
+ * Makes standard output harmless: what console prints is a line of the log, and what is written to process.stdout goes to
  * standard error. Only file descriptor 1 itself is left as it is.
  */
 export function captureStdout(log: Logger): void {

@@ -71,13 +71,12 @@ export interface Tool<I extends Schema | undefined = Schema | undefined, O exten
   readonly types?: { arguments: ToolArguments<I>; value: ToolValue<O> };
 }
 
-/** @internal A tool as it is served. */
+/** A tool as it is served. */
 export interface ServedTool {
   definition: Definition;
   call(argumentsJson: Uint8Array, call: Call): Promise<ToolResult>;
 }
 
-/** @internal */
 export function newTool<I extends Schema | undefined, O extends Schema | undefined>(
   name: string,
   options: ToolOptions<I, O>,

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Plugin, type Diagnostic } from "@mcphost/sdk";
 import { connect } from "@mcphost/sdk/testing";
 import { z } from "zod";
-import type { WatchResponse } from "#src/gen/mcphost/plugin/v1/plugin.js";
+import type { CatalogPart, WatchResponse } from "#src/gen/mcphost/plugin/v1/plugin.js";
 import { Service } from "#src/service.js";
 import { newFixture } from "./fixture.js";
 
@@ -131,12 +131,20 @@ test("a watcher gets the catalog, each change, and updates after what they are a
   assert.equal(events.length, 0);
 });
 
-test("a large catalog comes in parts", () => {
+test("a large catalog comes in parts", async () => {
   const plugin = new Plugin("p", "1");
   for (let i = 0; i < 30; i++) {
     plugin.tool(`t${i}`, { description: "x".repeat(100_000) }, () => "");
   }
-  const parts = plugin.catalog.parts("");
+  const parts: CatalogPart[] = [];
+  const controller = new AbortController();
+  await new Service(plugin).watch(async ({ event }) => {
+    assert.ok(event?.$case === "catalog");
+    parts.push(event.value);
+    if (event.value.last) {
+      controller.abort();
+    }
+  }, controller.signal);
   assert.deepEqual(parts.map(({ last }) => last), [false, false, true]);
   assert.equal(parts.flatMap(({ tools }) => tools).length, 30);
 });

@@ -1,0 +1,3 @@
+import { newPlugin } from "./plugin.js";
+
+newPlugin().main();
