@@ -153,7 +153,7 @@ func (h *Host) newMember(ctx context.Context, cfg *config.Plugin, made makeup, r
 
 // dataWait is how long a plugin waits for the data folder of a host that may be
 // about to end. Clients start a host beside the one that they end.
-const dataWait = 2 * time.Second
+const dataWait = 500 * time.Millisecond
 
 // openData takes the data folder for m, once, and returns its path.
 func (h *Host) openData(ctx context.Context, m *member) (string, error) {

@@ -267,25 +267,6 @@ func TestARestartIsSaidOnceForAll(t *testing.T) {
 	}
 }
 
-func TestTwoHostsDoNotShareADataFolder(t *testing.T) {
-	st := newStage(t, demo, two)
-	other := &stage{t: t, dir: st.dir}
-	other.start(demo)
-	if got := say(t, other.client(), "echo"); !strings.HasPrefix(got, "error: ") || strings.Contains(got, "pid") {
-		t.Errorf("a call of the second host: %q", got)
-	}
-	s := other.plugin("a")
-	if s.State != "failed" || s.PID != 0 || !strings.Contains(s.Reason, "another mcphost (pid ") || !strings.Contains(s.Reason, "--state-dir") {
-		t.Errorf("the second host: %+v", s)
-	}
-	if got := say(t, st.client(), "echo"); got != "1 v1  " {
-		t.Errorf("the first host: %q", got)
-	}
-	if _, err := os.Stat(filepath.Join(st.dir, "state", "data", ".locks", "a.lock")); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestAReloadEndsWithItsCallerAndTheHost(t *testing.T) {
 	st := newStage(t, demo, two)
 	before := st.plugin("b").PID

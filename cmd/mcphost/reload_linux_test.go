@@ -214,12 +214,12 @@ func TestASecondHostIsToldOfTheFirst(t *testing.T) {
 	h := startMcphost(t, dir, "start", "demo", "-c", config)
 	h.call(1, "now")
 	h.answer(1)
-	_, stderr, code := runMcphost(t, dir, "call", "demo", "now", "-c", config)
-	if want := fmt.Sprintf("another mcphost (pid %d)", h.cmd.Process.Pid); code != 1 || !strings.Contains(stderr, want) || !strings.Contains(stderr, "--state-dir") {
-		t.Errorf("exit %d, %q, want %q and what to do", code, stderr, want)
+	stdout, stderr, code := runMcphost(t, dir, "call", "demo", "now", "-c", config)
+	if want := fmt.Sprintf("another host has the data folder of this plugin; here it gets another: handle=demo pid=%d", h.cmd.Process.Pid); code != 0 || !strings.Contains(stdout, "UTC") || !strings.Contains(stderr, want) {
+		t.Errorf("exit %d, %q, %q, want an answer and %q", code, stdout, stderr, want)
 	}
-	stdout, stderr, code := runMcphost(t, dir, "call", "demo", "now", "-c", config, "--state-dir", filepath.Join(dir, "other"))
-	if code != 0 || !strings.Contains(stdout, "UTC") {
+	stdout, stderr, code = runMcphost(t, dir, "call", "demo", "now", "-c", config, "--state-dir", filepath.Join(dir, "other"))
+	if code != 0 || !strings.Contains(stdout, "UTC") || strings.Contains(stderr, "another host") {
 		t.Errorf("with a state folder of its own: exit %d, %q, %q", code, stdout, stderr)
 	}
 }
