@@ -62,7 +62,7 @@ func install(name string, pins []string, packages func(dir string) error) (dir s
 	if err != nil {
 		return "", err
 	}
-	defer lock.Close() //nolint:errcheck // it holds nothing but a lock
+	defer lock.Close() // it holds nothing but a lock
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", err
 	}
@@ -134,8 +134,10 @@ func installPython() (string, error) {
 			{"python3", "-m", "venv", "--without-pip", ".venv"},
 			append(slices.Clip(pip), "-r", "requirements.txt"),
 			append(slices.Clip(pip), "-r", "requirements-build.txt", "--target", build),
-			{"env", "PYTHONPATH=" + build, python, "-m", "grpc_tools.protoc", "-I", proto,
-				"--python_out", ".", "--grpc_python_out", ".", "mcphost/plugin/v1/plugin.proto"},
+			{
+				"env", "PYTHONPATH=" + build, python, "-m", "grpc_tools.protoc", "-I", proto,
+				"--python_out", ".", "--grpc_python_out", ".", "mcphost/plugin/v1/plugin.proto",
+			},
 		} {
 			if err := run(dir, step[0], step[1:]...); err != nil {
 				return err
