@@ -11,10 +11,10 @@ import (
 	pluginv1 "github.com/mcphost/mcphost/proto/mcphost/plugin/v1"
 )
 
-// TestReattachedProcessIsNotOurs uses a process that somebody else started: it
-// outlives its hosts, and when it ends nobody starts another one.
-func TestReattachedProcessIsNotOurs(t *testing.T) {
-	t.Parallel()
+// byHand starts a plugin as its author would, and returns its process, its
+// socket, and a channel that says how it ended.
+func byHand(t *testing.T) (process *os.Process, socket string, ended <-chan error) {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -29,23 +29,31 @@ func TestReattachedProcessIsNotOurs(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
+	end := make(chan error, 1)
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	fields := strings.Split(line, "|")
 	if err != nil || len(fields) < 5 {
 		t.Fatalf("handshake %q: %v", line, err)
 	}
-	go func() { ended <- cmd.Wait() }() // ends with the process, which is killed below
+	go func() { end <- cmd.Wait() }() // ends with the process, which its test kills
+	return cmd.Process, fields[3], end
+}
+
+// TestReattachedProcessIsNotOurs uses a process that somebody else started: it
+// outlives its hosts, and when it ends nobody starts another one.
+func TestReattachedProcessIsNotOurs(t *testing.T) {
+	t.Parallel()
+	process, socket, ended := byHand(t)
 	o, _ := commandOptions(t, "/no/such/program")
-	o.Reattach = &plugin.Reattach{PID: cmd.Process.Pid, Socket: fields[3]}
+	o.Reattach = &plugin.Reattach{PID: process.Pid, Socket: socket}
 	for range 2 {
 		p := plugin.New(o)
 		if err := p.Start(t.Context()); err != nil {
 			t.Fatal("Start: ", err)
 		}
 		tool(t, p, "echo")
-		if got := p.Status().PID; got != cmd.Process.Pid {
-			t.Errorf("process %d serves, want %d", got, cmd.Process.Pid)
+		if got := p.Status().PID; got != process.Pid {
+			t.Errorf("process %d serves, want %d", got, process.Pid)
 		}
 		shut(t, p)
 		select {
@@ -57,7 +65,7 @@ func TestReattachedProcessIsNotOurs(t *testing.T) {
 	states := make(chan plugin.State, 16)
 	o.OnState = func(s plugin.State) { states <- s }
 	p := start(t, o)
-	if err := cmd.Process.Kill(); err != nil {
+	if err := process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	<-ended
