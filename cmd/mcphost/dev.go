@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -33,6 +35,8 @@ configuration with a local block, in which var.plugin is the command and var.fil
 are the plugin's files.`,
 		Args: exactly(1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
+			// A reader that goes is an error of writing; what is ours is removed then.
+			signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 			scratch, err := os.MkdirTemp("", "mcphost-dev")
 			if err != nil {
 				return err
