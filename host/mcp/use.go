@@ -11,7 +11,7 @@ import (
 // NewUse returns the use that x asks for. Its arguments are a JSON object, or
 // a fault says what else they are.
 func NewUse(x *Exchange) (*primitive.Use, *jsonrpc.Error) {
-	u := &primitive.Use{Caller: x.Caller, Arguments: x.Params.Arguments}
+	u := &primitive.Use{Caller: x.Caller, CallID: NewCallID(), Arguments: x.Params.Arguments}
 	if u.Arguments != nil && !jsonrpc.IsObject(u.Arguments) {
 		return nil, jsonrpc.Errorf(jsonrpc.InvalidParams, "params.arguments must be an object")
 	}

@@ -133,9 +133,6 @@ func (r *request) answer(ctx context.Context, u *primitive.Use, need *primitive.
 		}
 		inputs[q.Key] = answer
 	}
-	if u.CallID == "" {
-		u.CallID = mcp.NewCallID()
-	}
 	u.Inputs, u.State, u.Round = inputs, need.State, u.Round+1
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/mcphost/mcphost/host/jsonrpc"
-	"github.com/mcphost/mcphost/host/mcp"
 	"github.com/mcphost/mcphost/host/primitive"
 	"github.com/mcphost/mcphost/host/seal"
 )
@@ -103,9 +102,6 @@ func (r *request) sealState(u *primitive.Use, need *primitive.InputRequired) str
 	s := state{
 		callID: u.CallID, round: u.Round + 1, expires: time.Now().Add(life),
 		singleUse: need.SingleUse, plugin: need.State, hasPlugin: need.State != nil,
-	}
-	if s.callID == "" {
-		s.callID = mcp.NewCallID()
 	}
 	return r.Endpoint.Sealer.Seal(statePurpose, r.stateBinding(), s.encode(), s.expires)
 }
