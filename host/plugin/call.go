@@ -15,6 +15,9 @@ import (
 func (p *Plugin) CallTool(ctx context.Context, t *primitive.Primitive, u *primitive.Use) (*primitive.ToolResult, error) {
 	ctx, cancel := p.bound(ctx, t.Timeout)
 	defer cancel()
+	if err := p.permit(ctx, u.Caller, t, u.Arguments); err != nil {
+		return nil, err
+	}
 	c := &toolCall{}
 	state, err := p.fillTool(c, t, u)
 	if err != nil {
@@ -37,6 +40,9 @@ func (p *Plugin) CallTool(ctx context.Context, t *primitive.Primitive, u *primit
 func (p *Plugin) ReadResource(ctx context.Context, r *primitive.Primitive, u *primitive.Use) (*primitive.ReadResult, error) {
 	ctx, cancel := p.bound(ctx, r.Timeout)
 	defer cancel()
+	if err := p.permit(ctx, u.Caller, r, nil); err != nil {
+		return nil, err
+	}
 	state, err := openState(u.State)
 	if err != nil {
 		return nil, err
@@ -55,6 +61,9 @@ func (p *Plugin) ReadResource(ctx context.Context, r *primitive.Primitive, u *pr
 func (p *Plugin) GetPrompt(ctx context.Context, pr *primitive.Primitive, u *primitive.Use) (*primitive.PromptResult, error) {
 	ctx, cancel := p.bound(ctx, pr.Timeout)
 	defer cancel()
+	if err := p.permit(ctx, u.Caller, pr, u.Arguments); err != nil {
+		return nil, err
+	}
 	state, err := openState(u.State)
 	if err != nil {
 		return nil, err
@@ -77,6 +86,9 @@ func (p *Plugin) GetPrompt(ctx context.Context, pr *primitive.Primitive, u *prim
 func (p *Plugin) Complete(ctx context.Context, pr *primitive.Primitive, c *primitive.Completion) (*primitive.CompletionResult, error) {
 	ctx, cancel := p.bound(ctx, 0)
 	defer cancel()
+	if err := p.permit(ctx, c.Caller, pr, nil); err != nil {
+		return nil, err
+	}
 	cc := callContext(c.Caller, nil)
 	req := &pluginv1.CompleteRequest{
 		Context: cc, Reference: reference(pr), ArgumentName: c.Argument, ArgumentValue: c.Value, ContextArguments: c.Context,

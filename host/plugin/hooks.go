@@ -82,6 +82,52 @@ func (p *Plugin) Authorize(
 	return answers, keepFor(r.GetCacheFor()), nil
 }
 
+// permit asks the plugin's own hooks, where it has some, whether c may use pr
+// with args. What is not there for c fails as a name that never was; a hook
+// that fails, hangs or says nothing is a denial.
+//
+// Listings are not filtered by hooks: they show what a use is then refused.
+func (p *Plugin) permit(ctx context.Context, c *primitive.Caller, pr *primitive.Primitive, args []byte) error {
+	catalog := p.catalog.Load()
+	if catalog == nil {
+		return nil // then there is nothing that could be used
+	}
+	one := []*primitive.Primitive{pr}
+	if catalog.Capabilities.ShouldRegister {
+		there, _, err := p.ShouldRegister(ctx, c, one)
+		if err != nil {
+			return p.denied(pr, err.Error())
+		}
+		if !there[0] {
+			return absent(pr)
+		}
+	}
+	if catalog.Capabilities.Authorize {
+		verdicts, _, err := p.Authorize(ctx, c, one, true, args)
+		if err != nil {
+			return p.denied(pr, err.Error())
+		}
+		if !verdicts[0].Allow {
+			return p.denied(pr, verdicts[0].Reason)
+		}
+	}
+	return nil
+}
+
+// denied tells the operator why; the client learns only that it is so.
+func (p *Plugin) denied(pr *primitive.Primitive, reason string) error {
+	p.log.Info("use denied by the plugin's hook", "primitive", pr.Kind, "name", pr.Own, "reason", reason)
+	return &primitive.Error{Failure: primitive.Denied, Err: errors.New(reason)}
+}
+
+// absent is the failure of a name that is not there; see registry.
+func absent(pr *primitive.Primitive) error {
+	if pr.Kind == primitive.KindResource || pr.Kind == primitive.KindTemplate {
+		return primitive.Errorf(primitive.NotFound, "resource not found")
+	}
+	return primitive.Errorf(primitive.NotFound, "unknown %s: %q", pr.Kind, pr.Key)
+}
+
 // hook returns the process to ask. A hook takes no slot: it must not wait for
 // the calls that wait for it. leave must follow if err is nil.
 func (p *Plugin) hook(ctx context.Context) (*instance, error) {

@@ -238,7 +238,7 @@ func TestStreamForwardsProgressAndLogs(t *testing.T) {
 
 func TestHooksFailClosed(t *testing.T) {
 	t.Parallel()
-	o, _ := options(t, "good")
+	o, _ := options(t, "hooks")
 	p := start(t, o)
 	tools := p.Catalog().Tools
 	register, _, err := p.ShouldRegister(t.Context(), caller(), tools)
@@ -250,9 +250,27 @@ func TestHooksFailClosed(t *testing.T) {
 		t.Errorf("Authorize: got %+v %v, want a missing verdict to be no", verdicts, err)
 	}
 	within(t, 4*time.Second, "a hook that hangs", func() {
-		_, _, err = p.Authorize(t.Context(), caller(), tools[:1], true, []byte(`{}`))
+		_, _, err = p.Authorize(t.Context(), caller(), tools[:1], true, []byte(`{"do":"hang-hook"}`))
 	})
 	wantFailure(t, err, primitive.TimedOut)
+}
+
+func TestHooksAreAskedAtEachUse(t *testing.T) {
+	t.Parallel()
+	o, _ := options(t, "hooks")
+	p := start(t, o)
+	call := func(name, args string) error {
+		_, err := p.CallTool(t.Context(), tool(t, p, name), &primitive.Use{Caller: caller(), Arguments: []byte(args)})
+		return err
+	}
+	if err := call("echo", `{"do":"say","json":"x"}`); err != nil {
+		t.Errorf("an allowed call: %v", err)
+	}
+	wantFailure(t, call("echo", `{"do":"forbidden"}`), primitive.Denied)
+	wantFailure(t, call("safe", `{"do":"say","json":"x"}`), primitive.NotFound)
+	within(t, 4*time.Second, "a hook that hangs", func() {
+		wantFailure(t, call("echo", `{"do":"hang-hook"}`), primitive.Denied)
+	})
 }
 
 func TestProbeDescribesWithoutConfiguring(t *testing.T) {

@@ -202,7 +202,7 @@ func (p health) Check(ctx context.Context, _ *grpc_health_v1.HealthCheckRequest)
 func (p *testPlugin) capabilities() *pluginv1.Capabilities {
 	c := &pluginv1.Capabilities{
 		Tools: true, Resources: true, ResourceUpdates: true, Prompts: true, Completions: true, CatalogChanges: true, Streaming: true,
-		ShouldRegister: true, Authorize: true, ResourcePages: true,
+		ResourcePages: true, ShouldRegister: strings.HasPrefix(p.name, "hooks"), Authorize: strings.HasPrefix(p.name, "hooks"),
 	}
 	if p.name == "one-at-a-time" {
 		c.MaxConcurrentCalls = 1
@@ -479,13 +479,21 @@ func (p *testPlugin) ListResources(context.Context, *pluginv1.ListResourcesReque
 }
 
 func (p *testPlugin) ShouldRegister(_ context.Context, r *pluginv1.ShouldRegisterRequest) (*pluginv1.ShouldRegisterResponse, error) {
+	if r.GetPrimitives()[0].GetName() == "safe" && len(r.GetPrimitives()) == 1 {
+		return &pluginv1.ShouldRegisterResponse{}, nil
+	}
 	return &pluginv1.ShouldRegisterResponse{Register: []bool{true}}, nil
 }
 
 func (p *testPlugin) Authorize(ctx context.Context, r *pluginv1.AuthorizeRequest) (*pluginv1.AuthorizeResponse, error) {
 	if r.GetPurpose() == pluginv1.AuthorizeRequest_PURPOSE_USE {
-		<-ctx.Done()
-		return nil, ctx.Err()
+		switch {
+		case strings.Contains(string(r.GetArgumentsJson()), `"hang-hook"`):
+			<-ctx.Done()
+			return nil, ctx.Err()
+		case strings.Contains(string(r.GetArgumentsJson()), `"forbidden"`):
+			return &pluginv1.AuthorizeResponse{Verdicts: []*pluginv1.Verdict{{Decision: pluginv1.Verdict_DECISION_DENY, Reason: "a reason"}}}, nil
+		}
 	}
 	return &pluginv1.AuthorizeResponse{Verdicts: []*pluginv1.Verdict{{Decision: pluginv1.Verdict_DECISION_ALLOW}}}, nil
 }
