@@ -99,8 +99,8 @@ func (v victim) ask(tool, kind string) {
 	}
 }
 
-// plague has something befall someone, again and again, until stop is closed.
-func (w *ward) plague(stop <-chan struct{}) {
+// plague has something befall someone, again and again, until stop comes.
+func (w *ward) plague(stop <-chan time.Time) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	tick := time.NewTicker(w.every)
@@ -118,7 +118,8 @@ func (w *ward) plague(stop <-chan struct{}) {
 	}
 }
 
-// befall has the next fault of the deck befall someone on whom it can.
+// befall has the next fault of the deck befall someone on whom it can, of each
+// host in turn.
 func (w *ward) befall() {
 	w.mu.Lock()
 	if len(w.deck) == 0 {
@@ -126,10 +127,12 @@ func (w *ward) befall() {
 	}
 	f := faults[w.deck[0]]
 	w.deck = w.deck[1:]
-	victims := w.rand.Perm(len(w.hosts) * len(sick))
+	w.turn++
+	h := w.hosts[w.turn%len(w.hosts)]
+	order := w.rand.Perm(len(sick))
 	w.mu.Unlock()
-	for _, n := range victims {
-		if f.do(victim{w, w.hosts[n/len(sick)], sick[n%len(sick)]}) {
+	for _, n := range order {
+		if f.do(victim{w, h, sick[n]}) {
 			w.mu.Lock()
 			w.befallen[f.name]++
 			w.mu.Unlock()

@@ -119,7 +119,7 @@ func tail(file string) string {
 	if err != nil {
 		return err.Error()
 	}
-	return string(text[max(0, len(text)-20_000):])
+	return string(text[max(0, len(text)-5_000):])
 }
 
 // startPipe starts mcphost start.

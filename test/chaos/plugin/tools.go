@@ -42,6 +42,7 @@ type ask struct {
 	Nonce   string `json:"nonce"`
 	Payload string `json:"payload,omitempty"`
 	Kind    string `json:"kind,omitempty"`
+	Wait    int    `json:"wait,omitempty"` // milliseconds
 }
 
 func (p *patient) tools() *sdk.Plugin {
@@ -50,17 +51,17 @@ func (p *patient) tools() *sdk.Plugin {
 		t.Name = name
 		sdk.AddTool(s, t, f)
 	}
-	honest("echo", sdk.Tool{}, func(_ context.Context, _ *sdk.Call, in ask) (string, error) { return in.Nonce, nil })
+	honest("echo", sdk.Tool{}, func(ctx context.Context, _ *sdk.Call, in ask) (string, error) {
+		return in.Nonce, pause(ctx, in.Wait)
+	})
 	honest("hash", sdk.Tool{ReadOnly: sdk.Yes}, func(_ context.Context, _ *sdk.Call, in ask) (string, error) {
 		return fmt.Sprintf("%s %x", in.Nonce, sha256.Sum256([]byte(in.Payload))), nil
 	})
-	honest("slow", sdk.Tool{}, func(ctx context.Context, c *sdk.Call, in ask) (string, error) {
+	honest("steps", sdk.Tool{}, func(ctx context.Context, c *sdk.Call, in ask) (string, error) {
 		for i := range 3 {
 			c.Progress(float64(i+1), 3, in.Nonce)
-			select {
-			case <-time.After(10 * time.Millisecond):
-			case <-ctx.Done():
-				return "", ctx.Err()
+			if err := pause(ctx, in.Wait/3); err != nil {
+				return "", err
 			}
 		}
 		return in.Nonce, nil
@@ -74,7 +75,7 @@ func (p *patient) tools() *sdk.Plugin {
 		"stderr":   func(in ask) { go flood(os.Stderr, in.Kind) },
 		"stdout":   func(in ask) { go flood(os.Stdout, in.Kind) },
 		"fds":      func(ask) { takeDescriptors() },
-		"orphan":   func(ask) { haveGrandchild(); end(0) },
+		"orphan":   func(ask) { haveGrandchild() },
 		"stumble":  func(in ask) { p.plan(in.Kind) },
 		"wire":     func(in ask) { p.wires.spoil(in.Kind) },
 		"catalog":  func(in ask) { go churn(s, in.Kind) },
@@ -88,6 +89,19 @@ func (p *patient) tools() *sdk.Plugin {
 		honest(name, sdk.Tool{}, func(context.Context, *sdk.Call, ask) (string, error) { return "", nil })
 	}
 	return s
+}
+
+// pause takes some milliseconds.
+func pause(ctx context.Context, milliseconds int) error {
+	if milliseconds == 0 {
+		return nil
+	}
+	select {
+	case <-time.After(time.Duration(milliseconds) * time.Millisecond):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // intercept does what the SDK would not.
@@ -178,7 +192,8 @@ func takeDescriptors() {
 	}
 }
 
-// haveGrandchild leaves a process of its own session behind, which holds our pipes.
+// haveGrandchild ends and leaves a process of its own session behind, which
+// holds our pipes.
 func haveGrandchild() {
 	self, err := os.Executable()
 	if err != nil {
@@ -189,5 +204,7 @@ func haveGrandchild() {
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := c.Start(); err != nil {
 		fmt.Fprintln(os.Stderr, secret, err)
+		return // so that the caller sees that nothing came of it
 	}
+	end(0)
 }
