@@ -29,6 +29,19 @@ var Failures = [...]Failure{
 	Internal, NotFound, InvalidArguments, InvalidResult, Denied, Unavailable, Crashed, TimedOut, Busy, TooLarge, NeedsInput, Foreign,
 }
 
+var failureNames = [...]string{
+	"internal error", "not found", "invalid arguments", "invalid result", "denied", "unavailable", "crashed", "timed out", "busy",
+	"too large", "needs input", "foreign error",
+}
+
+// String returns the words for f, as logs have it.
+func (f Failure) String() string {
+	if int(f) < len(failureNames) {
+		return failureNames[f]
+	}
+	return fmt.Sprintf("failure(%d)", uint8(f))
+}
+
 // An Error is the failure of one use.
 type Error struct {
 	Failure Failure
@@ -52,7 +65,7 @@ type Error struct {
 func (e *Error) Error() string {
 	s := e.Detail
 	if s == "" {
-		s = fmt.Sprintf("failure %d", e.Failure)
+		s = e.Failure.String()
 	}
 	if e.Err != nil {
 		s = fmt.Sprintf("%s: %v", s, e.Err)
