@@ -120,9 +120,13 @@ func (i *instance) awaitServing(ctx context.Context) error {
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
+	var last error
 	for {
 		err := i.check(ctx)
-		if err == nil || !errors.Is(err, errNotServing) {
+		if last != nil && ctx.Err() != nil {
+			return last // what it said is a better reason than that the time is over
+		}
+		if last = err; err == nil || !errors.Is(err, errNotServing) {
 			return err
 		}
 		select {
