@@ -13,19 +13,14 @@ import (
 func callTool(ctx context.Context, r *request) ([]byte, *fault) {
 	return r.use(func(u *primitive.Use) ([]byte, *primitive.InputRequired, error) {
 		res, err := r.Endpoint.Catalog.CallTool(ctx, r.view, r.name, u)
-		if err != nil || res.Input != nil {
-			return nil, input(res), err
+		if err != nil {
+			return nil, nil, err
+		}
+		if res.Input != nil {
+			return nil, res.Input, nil
 		}
 		return r.encoder.ToolResult(r.start(), r.tool, res), nil, nil
 	}, primitive.KindTool)
-}
-
-// input returns the input that res requires, nil if there is no res.
-func input(res *primitive.ToolResult) *primitive.InputRequired {
-	if res == nil {
-		return nil
-	}
-	return res.Input
 }
 
 // getPrompt answers prompts/get.
